@@ -1,0 +1,159 @@
+"""decode_incremental: token by token, with a cache, the same as all at once."""
+
+from __future__ import annotations
+
+from rope_kv import oracle
+from rope_kv.testing import bounds, calls, forms
+from rope_kv.testing.cases import (
+    DecodeBasesCase,
+    DecodeCase,
+    DecodeFormCase,
+    EditCase,
+    PrefixCase,
+    array,
+)
+from rope_kv.testing.comparison import expect, expect_change
+from rope_kv.testing.implementation import Implementation
+from rope_kv.testing.property import property_of
+from rope_kv.testing.trace import TracedDecoder
+
+from . import strategies
+
+
+def expect_the_full_forward(impl: Implementation, case: DecodeCase) -> None:
+    """Compare a decode with the oracle's pass over the whole sequence."""
+    x, decoder = array(case.x), case.decoder()
+    expect(
+        calls.decode(impl, case),
+        oracle.forward(x, decoder),
+        within=bounds.decoding(x, decoder),
+    )
+
+
+@property_of("decode_incremental", strategies.histories(), share=1.5)
+def test_incremental_decoding_equals_the_full_forward(
+    impl: Implementation, case: DecodeCase
+) -> None:
+    """decode(x) = softmax(mask(R·q·(R·k)ᵀ / √D))·v·Wo
+
+    The defining statement. Catches a position that restarts, keys that are stored before they are
+    turned or turned twice, a missing token, a missing scale, and values that are rotated.
+    """
+    expect_the_full_forward(impl, case)
+
+
+@property_of("decode_incremental", strategies.long_histories(), share=0.25)
+def test_long_histories_decode_like_short_ones(impl: Implementation, case: DecodeCase) -> None:
+    """T to 257: decode(x) = softmax(mask(R·q·(R·k)ᵀ / √D))·v·Wo
+
+    Catches buffers that are full, caches that wrap or drop tokens, windows, and growth that
+    loses what was stored.
+    """
+    expect_the_full_forward(impl, case)
+
+
+@property_of("decode_incremental", strategies.loud_histories(), share=0.5)
+def test_large_scores_do_not_overflow(impl: Implementation, case: DecodeCase) -> None:
+    """softmax(s) = softmax(s − max s), for |s| far above 709
+
+    Catches exp of scores as they are, and scores that are clipped.
+    """
+    expect_the_full_forward(impl, case)
+
+
+@property_of("decode_incremental", strategies.prefixes())
+def test_the_first_rows_are_the_decode_of_the_first_rows(
+    impl: Implementation, case: PrefixCase
+) -> None:
+    """decode(x)[:n] = decode(x[:n])
+
+    Catches positions or masks that depend on the whole length, and a cache that is filled ahead.
+    """
+    whole, beginning = case.decodes()
+    n = case.length
+    expect(
+        calls.decode(impl, whole)[:n],
+        calls.decode(impl, beginning),
+        within=2 * bounds.decoding(array(beginning.x), beginning.decoder()),
+    )
+
+
+@property_of("decode_incremental", strategies.edits())
+def test_no_output_depends_on_a_later_token(impl: Implementation, case: EditCase) -> None:
+    """t < u ⇒ ∂ output[t] / ∂ x[u] = 0
+
+    Catches a missing mask.
+    """
+    before, after = case.decodes()
+    expect(
+        calls.decode(impl, after)[: case.at],
+        calls.decode(impl, before)[: case.at],
+        within=2 * bounds.decoding(array(before.x), before.decoder())[: case.at],
+    )
+
+
+@property_of("decode_incremental", strategies.edits())
+def test_each_output_depends_on_every_visible_token(impl: Implementation, case: EditCase) -> None:
+    """t ≥ u ⇒ ∂ output[t] / ∂ x[u] ≠ 0
+
+    Catches a token that is not stored, the current token left out, and windows.
+    """
+    before, after = case.decodes()
+    decoder = before.decoder()
+    expect_change(
+        (calls.decode(impl, before), calls.decode(impl, after)),
+        (oracle.forward(array(before.x), decoder), oracle.forward(array(after.x), decoder)),
+        within=bounds.decoding(array(before.x), decoder)
+        + bounds.decoding(array(after.x), decoder),
+    )
+
+
+@property_of("decode_incremental", strategies.repeated_tokens(), share=0.5)
+def test_one_token_repeated_decodes_to_its_own_value(
+    impl: Implementation, case: DecodeCase
+) -> None:
+    """x[0] = … = x[t] ⇒ output[t] = x[0]·Wv·Wo
+
+    Catches values that are rotated, weights that do not add up to 1, and slots that were never
+    written.
+    """
+    x, decoder = array(case.x), case.decoder()
+    expect(
+        calls.decode(impl, case),
+        x @ decoder.Wv @ decoder.Wo,
+        within=bounds.decoding(x, decoder),
+    )
+
+
+@property_of("decode_incremental", strategies.histories_under_two_bases(), share=0.5)
+def test_decoding_follows_the_base_of_its_decoder(
+    impl: Implementation, case: DecodeBasesCase
+) -> None:
+    """base ≠ base′ ⇒ decode(decoder, x) ≠ decode(decoder′, x)
+
+    Catches a base that is written into the loop.
+    """
+    one, other = case.decodes()
+    x, decoder, other_decoder = array(case.x), one.decoder(), other.decoder()
+    expect_change(
+        (calls.decode(impl, one), calls.decode(impl, other)),
+        (oracle.forward(x, decoder), oracle.forward(x, other_decoder)),
+        within=bounds.decoding(x, decoder) + bounds.decoding(x, other_decoder),
+    )
+
+
+@property_of("decode_incremental", strategies.history_forms())
+def test_embedded_rows_may_be_integers_and_lie_in_memory_in_any_way(
+    impl: Implementation, case: DecodeFormCase
+) -> None:
+    """x: integer, read-only, strided, reversed, Fortran-ordered ⇒ the same result
+
+    Catches results that are truncated to the dtype of x, and writing into x.
+    """
+    (plain,) = case.decodes()
+    x, decoder = array(case.x), plain.decoder()
+    expect(
+        calls.decode_with(impl, TracedDecoder(decoder), forms.ROWS[case.form](x.copy())),
+        calls.decode(impl, plain),
+        within=bounds.decoding(x, decoder),
+    )

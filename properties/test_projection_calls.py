@@ -1,0 +1,102 @@
+"""The work trace: which rows decode_incremental projects, how often, in which order."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rope_kv.testing import calls
+from rope_kv.testing.cases import DecodeCase, array
+from rope_kv.testing.comparison import Broken, described
+from rope_kv.testing.implementation import Implementation
+from rope_kv.testing.property import property_of
+from rope_kv.testing.trace import TracedDecoder, expect_each_row_once
+
+from .strategies import fine_histories, histories
+
+
+def traced(impl: Implementation, case: DecodeCase) -> TracedDecoder:
+    """Return the decoder of a decode, with its record of the calls."""
+    decoder = TracedDecoder(case.decoder())
+    calls.decode_with(impl, decoder, array(case.x))
+    return decoder
+
+
+@property_of("decode_incremental", fine_histories(), share=0.5)
+def test_project_q_sees_each_row_once_in_order(impl: Implementation, case: DecodeCase) -> None:
+    """calls of project_q = x[0:1], x[1:2], …, x[T−1:T]
+
+    Catches whole sequences projected at once, and rows projected twice.
+    """
+    expect_each_row_once(traced(impl, case), "project_q", array(case.x))
+
+
+@property_of("decode_incremental", fine_histories(), share=0.5)
+def test_project_k_sees_each_row_once_in_order(impl: Implementation, case: DecodeCase) -> None:
+    """calls of project_k = x[0:1], x[1:2], …, x[T−1:T]
+
+    Catches a prefix that is projected again at each step: right numbers, and no cache at all.
+    """
+    expect_each_row_once(traced(impl, case), "project_k", array(case.x))
+
+
+@property_of("decode_incremental", fine_histories(), share=0.5)
+def test_project_v_sees_each_row_once_in_order(impl: Implementation, case: DecodeCase) -> None:
+    """calls of project_v = x[0:1], x[1:2], …, x[T−1:T]
+
+    Catches a prefix that is projected again at each step: right numbers, and no cache at all.
+    """
+    expect_each_row_once(traced(impl, case), "project_v", array(case.x))
+
+
+@property_of("decode_incremental", fine_histories(), share=0.5)
+def test_project_out_turns_each_attended_row_once(impl: Implementation, case: DecodeCase) -> None:
+    """rows given to project_out = T in all
+
+    Catches outputs that are projected again as they grow, and a last projection that is left out.
+    """
+    given = traced(impl, case).rows_given("project_out")
+    width = len(case.x[0])
+    odd = [rows for rows in given if rows.ndim != 2 or rows.shape[1] != width]
+    if odd:
+        raise Broken(
+            f"project_out was given {described(odd[0])}; rows have shape (n, {width})", "calls"
+        )
+    total = sum(len(rows) for rows in given)
+    if total != len(case.x):
+        raise Broken(f"project_out was given {total} rows for {len(case.x)} tokens", "calls")
+
+
+@property_of("decode_incremental", fine_histories(), share=0.5)
+def test_the_full_forward_is_never_called(impl: Implementation, case: DecodeCase) -> None:
+    """forward_full ∉ calls
+
+    Catches a decode that asks for the answer.
+    """
+    given = traced(impl, case).rows_given("forward_full")
+    if given:
+        raise Broken(
+            f"forward_full was called {len(given)} times: it is there to compare with", "calls"
+        )
+
+
+@property_of("decode_incremental", histories(smallest=2), share=0.25, advice=True)
+def test_each_step_is_finished_before_the_next_row_is_touched(
+    impl: Implementation, case: DecodeCase
+) -> None:
+    """project_out of step t comes before any projection of step t + 1
+
+    Advice: a loop that has no output of token t cannot choose token t + 1 by it.
+    """
+    finished = 0
+    touched = dict.fromkeys(("project_q", "project_k", "project_v"), 0)
+    for call in traced(impl, case).calls:
+        if call.name == "project_out":
+            finished += len(np.atleast_2d(call.rows))
+        elif call.name in touched:
+            if finished < touched[call.name]:
+                raise Broken(
+                    f"{call.name} was given row {touched[call.name]} "
+                    f"when {finished} rows had been projected out",
+                    "calls",
+                )
+            touched[call.name] += len(np.atleast_2d(call.rows))

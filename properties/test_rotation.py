@@ -1,0 +1,231 @@
+"""apply_rope: each adjacent pair of a row turns by its position times its frequency."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rope_kv import oracle
+from rope_kv.testing import bounds, calls, forms
+from rope_kv.testing.cases import (
+    ArgumentCase,
+    BasesCase,
+    LinearCase,
+    RotationCase,
+    TurnsCase,
+    array,
+)
+from rope_kv.testing.comparison import expect, expect_change
+from rope_kv.testing.implementation import Implementation
+from rope_kv.testing.property import property_of
+
+from . import strategies
+
+
+def expect_the_definition(impl: Implementation, case: RotationCase) -> None:
+    """Compare a rotation with the oracle."""
+    x = array(case.x)
+    expect(
+        calls.rotate(impl, case),
+        oracle.rotate(x, case.positions, case.base),
+        within=bounds.rotation(x, case.positions, case.base),
+    )
+
+
+@property_of("apply_rope", strategies.rotations(), share=1.5)
+def test_each_adjacent_pair_turns_by_its_own_angle(
+    impl: Implementation, case: RotationCase
+) -> None:
+    """(x₂ᵢ + j·x₂ᵢ₊₁) ↦ (x₂ᵢ + j·x₂ᵢ₊₁)·exp(j·p·θᵢ)
+
+    The defining statement. Catches pairs taken half a vector apart, the opposite direction, wrong
+    angles, positions that are not read, and cos or sin in single precision.
+    """
+    expect_the_definition(impl, case)
+
+
+@property_of("apply_rope", strategies.far_rotations())
+def test_far_positions_turn_as_exactly_as_near_ones(
+    impl: Implementation, case: RotationCase
+) -> None:
+    """p to 2²⁰: (x₂ᵢ + j·x₂ᵢ₊₁) ↦ (x₂ᵢ + j·x₂ᵢ₊₁)·exp(j·p·θᵢ)
+
+    Catches angles or positions in few digits, tables that end or wrap, and a rough 2π.
+    """
+    expect_the_definition(impl, case)
+
+
+@property_of("apply_rope", strategies.long_rotations(), share=0.2)
+def test_long_inputs_turn_row_by_row_like_short_ones(
+    impl: Implementation, case: RotationCase
+) -> None:
+    """T to 257: (x₂ᵢ + j·x₂ᵢ₊₁) ↦ (x₂ᵢ + j·x₂ᵢ₊₁)·exp(j·p·θᵢ)
+
+    Catches work in blocks that forgets the last one, and buffers of a fixed number of rows.
+    """
+    expect_the_definition(impl, case)
+
+
+@property_of("apply_rope", strategies.rotations())
+def test_each_pair_keeps_its_length(impl: Implementation, case: RotationCase) -> None:
+    """|(y₂ᵢ, y₂ᵢ₊₁)| = |(x₂ᵢ, x₂ᵢ₊₁)|
+
+    Catches scaling, reflections of one entry, pairs that are mixed, and cos and sin of two angles.
+    """
+    x = array(case.x)
+    expect(
+        bounds.pair_lengths(calls.rotate(impl, case)),
+        bounds.pair_lengths(x),
+        within=bounds.lengths(x, case.positions),
+    )
+
+
+@property_of("apply_rope", strategies.rotations(), share=0.5)
+def test_position_0_leaves_a_row_as_it_is(impl: Implementation, case: RotationCase) -> None:
+    """R(0)·x = x
+
+    Catches positions counted from 1, cos and sin exchanged, and results put in another order.
+    """
+    x, still = array(case.x), [0] * len(case.x)
+    expect(
+        calls.turn(impl, x.copy(), still, case.base),
+        x,
+        within=bounds.rotation(x, still, case.base),
+    )
+
+
+@property_of("apply_rope", strategies.turns())
+def test_turning_by_a_then_by_b_is_turning_by_their_sum(
+    impl: Implementation, case: TurnsCase
+) -> None:
+    """R(b)·R(a)·x = R(a + b)·x
+
+    Catches positions that are shifted, clipped or rounded, and angles that wrap.
+    """
+    x = array(case.x)
+    first, second, both = case.rotations()
+    within = sum(bounds.rotation(x, turn.positions, case.base) for turn in (first, second, both))
+    once = calls.rotate(impl, first)
+    expect(
+        calls.turn(impl, once, list(second.positions), case.base),
+        calls.rotate(impl, both),
+        within=within,
+    )
+
+
+@property_of("apply_rope", strategies.turns_and_back())
+def test_turning_back_by_the_opposite_position_restores_the_row(
+    impl: Implementation, case: TurnsCase
+) -> None:
+    """R(−a)·R(a)·x = x
+
+    Catches negative positions that are clipped, lose their sign, or read a table from its end.
+    """
+    x = array(case.x)
+    there = calls.turn(impl, x.copy(), list(case.first), case.base)
+    expect(
+        calls.turn(impl, there, list(case.second), case.base),
+        x,
+        within=2 * bounds.rotation(x, case.first, case.base),
+    )
+
+
+@property_of("apply_rope", strategies.sums())
+def test_rotation_is_linear(impl: Implementation, case: LinearCase) -> None:
+    """R(p)·(a·x + b·y) = a·R(p)·x + b·R(p)·y
+
+    Catches rows that are normalised, clipped or treated apart when they are zero.
+    """
+    x, y, places = array(case.x), array(case.y), list(case.positions)
+    separately = case.a * calls.turn(impl, x, places, case.base) + case.b * calls.turn(
+        impl, y, places, case.base
+    )
+    together = calls.turn(impl, case.a * array(case.x) + case.b * array(case.y), places, case.base)
+    size = np.abs(case.a * array(case.x)) + np.abs(case.b * array(case.y))
+    expect(together, separately, within=2 * bounds.rotation(size, case.positions, case.base))
+
+
+@property_of("apply_rope", strategies.rotations())
+def test_each_row_depends_on_its_own_position_alone(
+    impl: Implementation, case: RotationCase
+) -> None:
+    """R(p)·x, row t = R(p[t])·x[t]
+
+    Catches 0..T−1 in place of the positions given, positions counted from the first one, sorted
+    or unique positions, and rows that share one angle.
+    """
+    x = array(case.x)
+    alone = [
+        calls.turn(impl, x[t : t + 1].copy(), [p], case.base) for t, p in enumerate(case.positions)
+    ]
+    expect(
+        calls.rotate(impl, case),
+        np.vstack(alone),
+        within=bounds.rotation(x, case.positions, case.base),
+    )
+
+
+@property_of("apply_rope", strategies.two_bases(), share=0.5)
+def test_another_base_turns_by_other_angles(impl: Implementation, case: BasesCase) -> None:
+    """base ≠ base′, i > 0, p ≠ 0 ⇒ p·θᵢ ≠ p·θ′ᵢ
+
+    Catches a base that is ignored.
+    """
+    x, (one, other) = array(case.x), case.rotations()
+    expect_change(
+        (calls.rotate(impl, one), calls.rotate(impl, other)),
+        (
+            oracle.rotate(x, one.positions, one.base),
+            oracle.rotate(x, one.positions, other.base),
+        ),
+        within=bounds.rotation(x, one.positions, one.base)
+        + bounds.rotation(x, one.positions, other.base),
+    )
+
+
+@property_of("apply_rope", strategies.rotations(), share=0.5)
+def test_rotation_has_the_default_base_10000(impl: Implementation, case: RotationCase) -> None:
+    """apply_rope(x, p) = apply_rope(x, p, 10000)
+
+    Catches another default.
+    """
+    x, places = array(case.x), list(case.positions)
+    expect(
+        calls.turn(impl, x.copy(), places),
+        calls.turn(impl, x.copy(), places, 10000),
+        within=bounds.rotation(x, places, 10000),
+    )
+
+
+@property_of("apply_rope", strategies.position_forms())
+def test_positions_may_be_a_list_or_an_integer_array(
+    impl: Implementation, case: ArgumentCase
+) -> None:
+    """positions: list, int32 array, int64 array ⇒ the same result
+
+    Catches arithmetic on a list, and small integer types that overflow.
+    """
+    x = array(case.x)
+    places = forms.POSITIONS[case.form](list(case.positions))
+    other = forms.POSITIONS[forms.LIST if case.form != forms.LIST else forms.INT64]
+    expect(
+        calls.turn(impl, x.copy(), places, case.base),
+        calls.turn(impl, x.copy(), other(list(case.positions)), case.base),
+        within=bounds.rotation(x, case.positions, case.base),
+    )
+
+
+@property_of("apply_rope", strategies.row_forms())
+def test_rows_may_be_integers_and_lie_in_memory_in_any_way(
+    impl: Implementation, case: ArgumentCase
+) -> None:
+    """x: integer, read-only, strided, reversed, Fortran-ordered ⇒ the same result
+
+    Catches results that are truncated to the dtype of x, writing into x, and reading past strides.
+    """
+    x = array(case.x)
+    (plain,) = case.rotations()
+    expect(
+        calls.turn(impl, forms.ROWS[case.form](x.copy()), list(case.positions), case.base),
+        calls.rotate(impl, plain),
+        within=bounds.rotation(x, case.positions, case.base),
+    )

@@ -1,0 +1,1 @@
+"""Counterexamples: one JSON file each, and the test that replays them."""

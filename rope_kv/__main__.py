@@ -1,0 +1,8 @@
+"""python -m rope_kv is the command rope-kv."""
+
+import sys
+
+from .cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

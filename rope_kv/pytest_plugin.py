@@ -1,0 +1,192 @@
+"""The pytest plugin: which implementation is verified, and what a broken property looks like.
+
+Load it with `-p rope_kv.pytest_plugin`. It touches only tests that are properties of rope_kv;
+other tests, and their Hypothesis settings, stay as they are.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import settings
+
+from . import __version__
+from .reports import text
+from .testing import counterexample
+from .testing.check import recorded
+from .testing.implementation import InProcess, LoadError, SpecError, load
+from .testing.profiles import PROFILES, Profile
+from .testing.property import find_property
+from .testing.search import replay, search
+
+if TYPE_CHECKING:
+    from .testing.verdict import Result
+
+_IMPL = pytest.StashKey[InProcess]()
+
+for _profile in PROFILES.values():
+    # "ci" is a profile that Hypothesis itself loads on a CI machine; it stays Hypothesis's.
+    if _profile.name != "ci":
+        settings.register_profile(_profile.name, _profile.settings(1.0))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add --impl, --record and --no-record."""
+    group = parser.getgroup("rope_kv")
+    group.addoption(
+        "--impl",
+        default="rope_kv",
+        metavar="IMPL",
+        help="what to verify: file.py, file.py:name, module or module:name (default: rope_kv)",
+    )
+    group.addoption(
+        "--record",
+        type=Path,
+        metavar="DIR",
+        help="keep each smallest counterexample as a file in DIR "
+        "(default: regressions/, where the current folder has one)",
+    )
+    group.addoption("--no-record", action="store_true", help="keep no counterexample")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Load the implementation under test, once."""
+    try:
+        config.stash[_IMPL] = load(config.getoption("--impl"))
+    except (SpecError, LoadError) as error:
+        raise pytest.UsageError(f"--impl: {error}") from None
+    config.pluginmanager.register(_Summary(config), "rope_kv summary")
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    """Say what is verified."""
+    profile = _profile_of(config).name
+    return f"rope_kv: {__version__}, {config.getoption('--impl')}, profile {profile}, in process"
+
+
+@pytest.fixture(scope="session")
+def impl(request: pytest.FixtureRequest) -> InProcess:
+    """Give the implementation under test."""
+    return request.config.stash[_IMPL]
+
+
+@pytest.fixture
+def replay_file(request: pytest.FixtureRequest, impl: InProcess) -> Callable[[Path], None]:
+    """Give the function that replays a stored counterexample against the implementation."""
+
+    def replay_one(path: Path) -> None:
+        try:
+            stored = counterexample.load(path)
+        except counterexample.CounterexampleError as error:
+            pytest.fail(str(error), pytrace=False)
+        _conclude(request.node, replay(stored.property, impl, stored.case))
+
+    return replay_one
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Search for a counterexample, where the test is a property."""
+    found = find_property(pyfuncitem.obj)
+    if found is None:
+        return None
+    config = pyfuncitem.config
+    result = search(found, config.stash[_IMPL], _profile_of(config))
+    record = counterexample.where_to_record(
+        config.getoption("--record"), config.getoption("--no-record")
+    )
+    if record is not None:
+        result = recorded(result, record, config.stash[_IMPL])
+    _conclude(pyfuncitem, result)
+    return True
+
+
+def _conclude(item: pytest.Item, result: Result) -> None:
+    """Pass or fail a test by the result of its property."""
+    shown = text.failure(result, item.config.getoption("--impl"))
+    item.user_properties.append(
+        (
+            "rope_kv",
+            {
+                "function": result.property.function,
+                "outcome": result.outcome,
+                "advice": shown if result.property.advice else None,
+                "because": result.because,
+                "worst_ratio": result.worst_ratio,
+                "saved_as": result.saved_as,
+            },
+        )
+    )
+    if result.outcome == "error":
+        pytest.fail(f"a fault of rope_kv: {result.message}", pytrace=False)
+    if result.outcome == "broken" and not result.property.advice:
+        pytest.fail(shown, pytrace=False)
+
+
+def _profile_of(config: pytest.Config) -> Profile:
+    """Return the profile named with --hypothesis-profile; else ci on a CI machine, else dev."""
+    named = config.getoption("--hypothesis-profile", None)
+    if named in PROFILES:
+        return PROFILES[named]
+    return PROFILES["ci" if os.environ.get("CI") else "dev"]
+
+
+class _Summary:
+    """What the properties of a session came to; with pytest-xdist, where the reports arrive."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._impl = config.getoption("--impl")
+        self._is_worker = hasattr(config, "workerinput")
+        self._facts: list[dict[str, Any]] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take note of one property."""
+        if report.when == "call":
+            for name, facts in report.user_properties:
+                if name == "rope_kv" and isinstance(facts, dict):
+                    self._facts.append(facts)
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Fail a session that blames a function which it did not see to break."""
+        if self._unfounded() and not self._is_worker and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Print the last lines."""
+        if not self._facts:
+            return
+        terminalreporter.section("rope_kv")
+        for line in self._lines():
+            terminalreporter.write_line(line)
+
+    def _lines(self) -> Iterator[str]:
+        outcomes = Counter(facts["outcome"] for facts in self._facts if not facts["advice"])
+        worst = max(
+            (f["worst_ratio"] or 0 for f in self._facts if f["outcome"] == "held"), default=0
+        )
+        yield (
+            f"{self._impl}: {outcomes['held']} held, {outcomes['broken']} broken; "
+            f"largest error of what held: {worst:.2g} of its rounding bound"
+        )
+        for function, lower in sorted(self._excused()):
+            yield f"{function} is wrong only because {lower} is"
+        for lower in self._unfounded():
+            yield f"FAILED: no property of {lower} was run that shows what is wrong with it"
+        for facts in self._facts:
+            if facts["saved_as"]:
+                yield f"kept {facts['saved_as']}"
+            if facts["advice"] and facts["outcome"] == "broken":
+                yield facts["advice"]
+
+    def _excused(self) -> set[tuple[str, str]]:
+        return {(f["function"], f["because"]) for f in self._facts if f["because"]}
+
+    def _unfounded(self) -> set[str]:
+        """Return the functions that are blamed and of which nothing was seen to be wrong."""
+        broken = {f["function"] for f in self._facts if f["outcome"] == "broken"}
+        return {lower for _, lower in self._excused()} - broken - {f for f, _ in self._excused()}

@@ -1,0 +1,1 @@
+"""Reports: one verdict in, one document out, a file each."""

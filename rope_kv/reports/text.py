@@ -1,0 +1,178 @@
+"""The report for people: what broke, the smallest input that shows it, and a summary."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+
+from ..testing.property import Property
+from ..testing.verdict import Result, Verdict
+from . import numbers
+
+WIDTH = 100
+LABEL = 13
+ASCII: dict[str, str | int | None] = {
+    "θ": "theta", "ᵢ": "_i", "₀": "_0", "₁": "_1", "₂": "2", "₊": "+", "·": "*", "⟨": "<",
+    "⟩": ">", "−": "-", "≠": "!=", "≥": ">=", "≤": "<=", "∈": "in", "∉": "not in", "∅": "{}",
+    "∩": "&", "⇒": "=>", "↦": "->", "←": "<-", "′": "'", "√": "sqrt ", "ᵀ": "^T", "π": "pi",
+    "∂": "d", "×": "x", "…": "...", "ℝ": "R", "⁰": "0", "¹": "1", "²": "^2", "³": "3",
+    "⁴": "4", "⁵": "5", "⁶": "6", "⁷": "7", "⁸": "8", "⁹": "9", "⁻": "-", "^": "^",
+}  # fmt: skip
+
+
+def ascii_only(text: str) -> str:
+    """Return the text in ASCII, its mathematics spelled out."""
+    # A power of ten is the only place where several raised digits follow each other.
+    text = text.replace("·10", "*10^").replace("2²⁰", "2^20").replace("2³¹", "2^31")
+    translated = text.translate(str.maketrans(ASCII))
+    return translated.encode("ascii", "backslashreplace").decode("ascii")
+
+
+def heading(verdict_of: str, profile: str, version: str) -> str:
+    """Return the first line of a report."""
+    return f"rope_kv {version} · {verdict_of} · profile {profile} · in process, not isolated"
+
+
+def failure(result: Result, spec: str) -> str:
+    """Return the text of one broken property."""
+    prop, broken = result.property, result.broken
+    lines = [_title(result)]
+    if broken is not None and broken.kind == "missing":
+        return "\n".join([*lines, *_labelled("found", broken.sentence)])
+    lines += _labelled("law", prop.law)
+    if result.counterexample is not None:
+        lines += _labelled("smallest", str(result.counterexample))
+    if broken is None:
+        lines += _labelled("found", result.message)
+    else:
+        if broken.sentence:
+            lines += _labelled("found", broken.sentence)
+        lines += _values(result)
+    lines += _labelled("catches", prop.catches)
+    if not result.replays:
+        lines += _labelled(
+            "note",
+            "this case alone, with nothing called before it, is answered rightly: "
+            "the answer depends on earlier calls, or on chance",
+        )
+    if result.saved_as:
+        lines += _labelled("replay", f"rope-kv replay {result.saved_as} --impl {spec}")
+    return "\n".join(lines)
+
+
+def failures(verdict: Verdict, spec: str) -> Iterator[str]:
+    """Yield the text of each broken property; those that fail just as another did, together."""
+    seen: set[tuple[str, str]] = set()
+    same: list[str] = []
+    for result in verdict.results:
+        if result.outcome != "broken":
+            continue
+        failed = result.broken is not None and result.broken.kind in ("missing", "raised", "type")
+        key = (result.property.function, result.message)
+        if failed and key in seen:
+            same.append(_title(result))
+        else:
+            yield failure(result, spec)
+        seen.add(key)
+    if same:
+        yield "\n".join(["for the same reasons:", *same])
+
+
+def summary(verdict: Verdict) -> str:
+    """Return the last lines: each function, then the count and the verdict."""
+    if verdict.verdict == "LOAD_ERROR":
+        return f"LOAD_ERROR  {verdict.message}"
+    lines = [_function_line(verdict, name, state) for name, state in verdict.functions.items()]
+    worst = max((result.worst_ratio or 0.0 for result in verdict.with_outcome("held")), default=0)
+    counted = {
+        "held": len(verdict.with_outcome("held")),
+        "broken": len(verdict.with_outcome("broken")),
+        "not checked": len(verdict.with_outcome("not_checked")),
+    }
+    parts = ", ".join(f"{count} {word}" for word, count in counted.items())
+    lines += ["", f"{verdict.verdict}  {parts}  ({verdict.seconds:.1f} s)"]
+    if verdict.verdict == "PASS":
+        lines.append(f"      largest error: {worst:.2g} of its rounding bound")
+    return "\n".join(lines)
+
+
+def errors(verdict: Verdict) -> str:
+    """Return the faults of our own, one a line."""
+    return "\n".join(
+        f"{result.property.name}: {result.message} (a fault of rope_kv: please report it)"
+        for result in verdict.with_outcome("error")
+    )
+
+
+def property_line(prop: Property) -> str:
+    """Return one property for the table: name, law, what it catches."""
+    kind = "  (advice: fails nothing)" if prop.advice else ""
+    return "\n".join(
+        [
+            f"{prop.name}{kind}",
+            *_labelled("law", prop.law),
+            *_labelled("catches", prop.catches),
+        ]
+    )
+
+
+def _title(result: Result) -> str:
+    word = "advice" if result.property.advice else "FAIL"
+    title = f"{result.property.function} · {result.property.title}"
+    return f"{title:<{WIDTH - len(word) - 1}} {word}"
+
+
+def _function_line(verdict: Verdict, name: str, state: str) -> str:
+    results = [r for r in verdict.results if r.property.function == name and not r.property.advice]
+    held = sum(result.outcome == "held" for result in results)
+    because = {result.because for result in results if result.because}
+    notes = [f"{held} of {len(results)} properties hold"]
+    if state == "held" and because:
+        notes.append(f"wrong only because {' and '.join(sorted(because))} is")
+    return f"{name:<20}{state:<9}{'; '.join(notes)}"
+
+
+def _values(result: Result) -> list[str]:
+    broken = result.broken
+    if broken is None or broken.yours is None:
+        return []
+    digits = 4
+    if broken.expected is not None and broken.at is not None:
+        digits = numbers.digits_to_differ(broken.expected[broken.at], broken.yours[broken.at])
+    lines = []
+    if broken.expected is not None:
+        lines += _aligned("expected", numbers.rows(broken.expected, broken.at, digits))
+    lines += _aligned("yours", numbers.rows(broken.yours, broken.at, digits))
+    if broken.at is not None:
+        lines += _labelled("differs", _where(broken.at, broken.ratio))
+    worst = result.worst_broken
+    if (
+        worst is not None
+        and worst.ratio is not None
+        and broken.ratio is not None
+        and worst.ratio > 1000 * broken.ratio
+    ):
+        lines += _labelled("worst", f"{result.worst_case}: {numbers.times(worst.ratio)}")
+    return lines
+
+
+def _where(at: tuple[int, ...], ratio: float | None) -> str:
+    place = f"first at [{', '.join(map(str, at))}]" if at else "the one number"
+    return f"{place}, {numbers.times(ratio)}" if ratio is not None else place
+
+
+def _labelled(label: str, text: str) -> list[str]:
+    return textwrap.wrap(
+        text,
+        WIDTH,
+        initial_indent=f"  {label:<{LABEL - 2}}",
+        subsequent_indent=" " * LABEL,
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
+
+
+def _aligned(label: str, lines: list[str]) -> list[str]:
+    return [
+        f"  {label if i == 0 else '':<{LABEL - 2}}{line}".rstrip() for i, line in enumerate(lines)
+    ]

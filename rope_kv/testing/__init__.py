@@ -1,0 +1,1 @@
+"""The machinery that turns an implementation into a verdict."""

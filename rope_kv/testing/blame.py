@@ -1,0 +1,50 @@
+"""Whose mistake it is: a function is not blamed for a wrong one that it calls.
+
+decode_incremental rests on apply_rope, and apply_rope on rope_freqs. Where a property of the
+upper one breaks, it is tried again with a right lower one in its place. If it holds then, the
+lower one is the whole cause.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import oracle
+from .cases import Case
+from .comparison import Broken
+from .implementation import Implementation
+from .property import Property
+
+Array = NDArray[np.float64]
+
+
+def right_rope_freqs(d: int, base: float = 10000) -> Array:
+    """Return what rope_freqs should return."""
+    return oracle.frequencies(d, base)
+
+
+def right_apply_rope(x: Any, positions: Any, base: float = 10000) -> Array:
+    """Return what apply_rope should return."""
+    return oracle.rotate(x, positions, base)
+
+
+RESTS_ON: dict[str, tuple[str, Callable[..., Array]]] = {
+    "apply_rope": ("rope_freqs", right_rope_freqs),
+    "decode_incremental": ("apply_rope", right_apply_rope),
+}
+
+
+def culprit(impl: Implementation, broken: Property, case: Case) -> str | None:
+    """Return the lower function that is the whole cause of a broken property, or None."""
+    if broken.function not in RESTS_ON:
+        return None
+    lower, right = RESTS_ON[broken.function]
+    try:
+        broken.body(impl.with_replaced(lower, right), case)
+    except Broken:
+        return None
+    return lower

@@ -1,0 +1,151 @@
+"""Comparing what an implementation returned with what it should have.
+
+`Broken` is the one way in which a property says no. It carries the numbers, so that a report
+can show them, and how many times the rounding bound the error is.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Array = NDArray[np.float64]
+Kind = Literal["value", "raised", "missing", "type", "calls", "purity"]
+
+# How far above the rounding bound the definition must move before an answer has to move too.
+CLEARLY = 1000.0
+
+
+class Broken(AssertionError):  # noqa: N818 - the word of the reports
+    """A property does not hold: a sentence, and the numbers where there are some."""
+
+    def __init__(
+        self,
+        sentence: str,
+        kind: Kind = "value",
+        *,
+        expected: Array | None = None,
+        yours: Array | None = None,
+        at: tuple[int, ...] | None = None,
+        ratio: float | None = None,
+    ) -> None:
+        super().__init__(sentence)
+        self.sentence = sentence
+        self.kind = kind
+        self.expected = expected
+        self.yours = yours
+        self.at = at
+        self.ratio = ratio
+
+
+class Meter:
+    """The largest error, in rounding bounds, that the comparisons of a search have seen."""
+
+    def __init__(self) -> None:
+        self.worst: float | None = None
+
+    def see(self, ratio: float) -> None:
+        """Take note of one comparison."""
+        if self.worst is None or not ratio <= self.worst:
+            self.worst = ratio
+
+
+_meter: ContextVar[Meter | None] = ContextVar("meter", default=None)
+
+
+@contextmanager
+def measuring() -> Iterator[Meter]:
+    """Give the meter that all comparisons inside the block report to."""
+    meter = Meter()
+    token = _meter.set(meter)
+    try:
+        yield meter
+    finally:
+        _meter.reset(token)
+
+
+def matrix(returned: Any, shape: tuple[int, ...], function: str) -> Array:
+    """Return what `function` returned as a new float64 array of `shape`.
+
+    Forgiving on purpose: a list, another dtype or an extra axis of length 1 is the business of
+    one property, and must not hide what the numbers are.
+    """
+    try:
+        found = np.array(returned)
+        if found.dtype.kind == "O":
+            found = found.astype(np.float64)
+    except Exception:
+        raise _not_an_array(returned, shape, function) from None
+    if found.dtype.kind not in "iuf" or found.size != int(np.prod(shape)):
+        raise _not_an_array(returned, shape, function)
+    return found.astype(np.float64).reshape(shape)
+
+
+def expect_float64_array(returned: Any, shape: tuple[int, ...], function: str) -> None:
+    """Raise Broken unless what `function` returned is a float64 array of `shape`."""
+    plain = type(returned) is np.ndarray and returned.dtype == np.float64
+    if not plain or returned.shape != shape:
+        raise _not_an_array(returned, shape, function)
+
+
+def described(returned: Any) -> str:
+    """Return what something is, for a sentence: its type, and dtype and shape of an array."""
+    if type(returned) is np.ndarray:
+        return f"a {returned.dtype} array of shape {returned.shape}"
+    if returned is None:
+        return "None"
+    name = type(returned).__name__
+    article = "an" if name[:1].lower() in "aeiou" else "a"
+    return f"{article} {name}"
+
+
+def ratio(yours: Array, expected: Array, within: Array | float) -> Array:
+    """Return |yours - expected| / within, entry by entry; infinite where either is not finite."""
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        ratios: Array = np.abs(yours - expected) / within
+    return np.where(np.isfinite(ratios), ratios, np.inf)
+
+
+def agree(yours: Array, expected: Array, within: Array | float) -> bool:
+    """Return whether no entry is further from the expected one than its rounding bound."""
+    return bool(np.all(ratio(yours, expected, within) <= 1))
+
+
+def expect(yours: Array, expected: Array, within: Array | float, saying: str = "") -> None:
+    """Raise Broken where an entry is further from the expected one than its rounding bound."""
+    ratios = ratio(yours, expected, within)
+    worst = float(ratios.max(initial=0.0))
+    if (meter := _meter.get()) is not None:
+        meter.see(worst)
+    if worst <= 1:
+        return
+    at = tuple(int(i) for i in np.argwhere(ratios > 1)[0])
+    raise Broken(saying, expected=expected, yours=yours, at=at, ratio=worst)
+
+
+def expect_change(yours: tuple[Array, Array], right: tuple[Array, Array], within: Array) -> None:
+    """Raise Broken where the right answers clearly differ in a row and both of yours agree."""
+    due = np.abs(right[0] - right[1]) > CLEARLY * within
+    missing = due.any(axis=1) & ~np.any(ratio(*yours, within) > 1, axis=1)
+    if missing.any():
+        row = int(np.argmax(missing))
+        raise Broken(
+            f"row {row} of the result does not change at all",
+            expected=right[1],
+            yours=yours[1],
+            at=(row, int(np.argmax(due[row]))),
+        )
+
+
+def _not_an_array(returned: Any, shape: tuple[int, ...], function: str) -> Broken:
+    return Broken(
+        f"{function} returned {described(returned)}, expected a float64 array of shape {shape}",
+        "type",
+    )

@@ -1,0 +1,119 @@
+"""Counterexamples: one case that broke a property, in one JSON file that anyone can replay.
+
+The case alone decides. No expected output is stored, so a file never goes stale and serves
+every implementation. Nothing is overwritten and nothing is deleted.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import importlib
+import json
+from collections.abc import Iterable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from .cases import Case, from_json, to_json
+from .property import Property, all_properties
+
+FORMAT = 1
+Found = dict[str, str]
+
+
+class CounterexampleError(ValueError):
+    """A file is not a counterexample that this version can replay; the message says why."""
+
+
+class Counterexample(NamedTuple):
+    """A case that broke a property, why it is kept, and where it was found."""
+
+    property: Property
+    case: Case
+    why: str
+    found: Found
+    path: Path
+
+
+def save(directory: Path, of: Property, case: Case, why: str, against: str) -> Path:
+    """Write a case that breaks a property to its own file, unless it is there; return the path."""
+    data = to_json(case)
+    canonical = json.dumps([of.name, data], sort_keys=True, separators=(",", ":"))
+    digest = hashlib.sha256(canonical.encode()).hexdigest()[:8]
+    path = directory / f"{of.name.replace('_', '-')}-{digest}.json"
+    if path.exists():
+        return path
+    document = {
+        "format": FORMAT,
+        "property": of.name,
+        "case": data,
+        "why": why,
+        "found": {
+            "rope_kv": version("rope_kv"),
+            "hypothesis": version("hypothesis"),
+            "against": against,
+            "on": datetime.date.today().isoformat(),
+        },
+    }
+    directory.mkdir(parents=True, exist_ok=True)
+    # Written beside and renamed, so that no reader ever sees half a file.
+    unfinished = path.with_suffix(".unfinished")
+    unfinished.write_text(
+        json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+    )
+    unfinished.replace(path)
+    return path
+
+
+def load(path: Path) -> Counterexample:
+    """Return the counterexample in a file; CounterexampleError says what is wrong with it."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise CounterexampleError(f"{path} cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise CounterexampleError(f"{path} is not JSON: {error}") from None
+    if not isinstance(document, dict) or "format" not in document:
+        raise CounterexampleError(f'{path} is not a counterexample: it has no "format"')
+    if document["format"] != FORMAT:
+        raise CounterexampleError(
+            f"{path} has format {document['format']!r}; this version reads format {FORMAT}: "
+            "install a newer rope_kv"
+        )
+    known: dict[Any, Property] = {prop.name: prop for prop in all_properties()}
+    of = known.get(document.get("property"))
+    if of is None:
+        raise CounterexampleError(
+            f"{path} is about {document.get('property')!r}, which is no property of this version"
+        )
+    try:
+        case = from_json(of.case_type, document.get("case", {}))
+    except ValueError as error:
+        raise CounterexampleError(f"{path} cannot be replayed: {error}") from None
+    return Counterexample(of, case, document.get("why", ""), document.get("found", {}), path)
+
+
+def files_in(places: Iterable[Path]) -> list[Path]:
+    """Return the files named, and the JSON files of the folders named, each in order."""
+    found: list[Path] = []
+    for place in places:
+        found += sorted(place.glob("*.json")) if place.is_dir() else [place]
+    return found
+
+
+def stored() -> Path:
+    """Return where counterexamples are: regressions/ here, or those that rope_kv brings along."""
+    here = Path("regressions")
+    if here.is_dir():
+        return here
+    package = importlib.import_module("rope_kv.regressions")
+    return Path(str(package.__file__)).parent
+
+
+def where_to_record(named: Path | None, nowhere: bool) -> Path | None:
+    """Return the folder for new counterexamples: the one named, or regressions/ if it is here."""
+    if nowhere:
+        return None
+    here = Path("regressions")
+    return named or (here if here.is_dir() else None)

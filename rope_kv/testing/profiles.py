@@ -1,0 +1,69 @@
+"""Profiles: how long a search goes on, and how far it reaches."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, NamedTuple
+
+from hypothesis import HealthCheck, Phase, Verbosity, settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class Profile(NamedTuple):
+    """How a property is searched.
+
+    `examples` is for a property of ordinary cost. After the first failure at most `attempts`
+    more cases are tried to find a smaller one, for at most `patience` seconds: a wrong
+    implementation is not worth minutes. `reach` multiplies lengths and positions.
+    """
+
+    name: str
+    examples: int
+    attempts: int
+    patience: float
+    reach: int = 1
+    random: bool = False
+
+    def settings(self, share: float) -> settings:
+        """Return the Hypothesis settings of a property that costs 1/share of an ordinary one."""
+        chosen = settings(
+            max_examples=max(1, round(self.examples * share)),
+            deadline=None,  # A verdict must not depend on how busy the machine is.
+            print_blob=False,
+            report_multiple_bugs=False,
+            phases=(Phase.reuse, Phase.generate, Phase.shrink),
+            suppress_health_check=list(HealthCheck),
+            verbosity=Verbosity.quiet,
+        )
+        return chosen if self.random else settings(chosen, derandomize=True, database=None)
+
+
+PROFILES = {
+    profile.name: profile
+    for profile in (
+        Profile("grade", examples=60, attempts=150, patience=2.0),
+        Profile("dev", examples=60, attempts=300, patience=4.0, random=True),
+        Profile("ci", examples=200, attempts=300, patience=4.0),
+        Profile("hunt", examples=3000, attempts=2000, patience=60.0, reach=8, random=True),
+    )
+}
+
+_reach: ContextVar[int] = ContextVar("reach", default=1)
+
+
+def reach() -> int:
+    """Return the reach of the search that is going on: 1, or more in a long hunt."""
+    return _reach.get()
+
+
+@contextmanager
+def reaching(profile: Profile) -> Iterator[None]:
+    """Make `reach` answer for this profile inside the block."""
+    token = _reach.set(profile.reach)
+    try:
+        yield
+    finally:
+        _reach.reset(token)

@@ -1,0 +1,97 @@
+"""What a property is: one law, one Hypothesis test, and what it says about itself."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable
+from typing import Any, NamedTuple, get_type_hints
+
+from hypothesis import example, given
+from hypothesis.strategies import SearchStrategy
+
+from .cases import Case
+from .implementation import Implementation
+
+Body = Callable[[Implementation, Case], None]
+
+
+class Property(NamedTuple):
+    """One law that an implementation must obey.
+
+    `function` is the one it judges. `share` is the part of a profile's examples it runs: less
+    than 1 for one whose cases cost more. A breach of an advisory property fails nothing.
+    """
+
+    name: str
+    subject: str
+    function: str
+    law: str
+    catches: str
+    body: Body
+    strategy: SearchStrategy[Case]
+    case_type: type[Case]
+    examples: tuple[Case, ...]
+    share: float
+    advice: bool
+
+    @property
+    def title(self) -> str:
+        """The name as a sentence."""
+        return self.name.replace("_", " ")
+
+
+def property_of(
+    function: str,
+    case: SearchStrategy[Case],
+    *,
+    examples: tuple[Case, ...] = (),
+    share: float = 1.0,
+    advice: bool = False,
+) -> Callable[[Body], Callable[..., None]]:
+    """Make a test the property of one function of the contract, for every `case`.
+
+    This is `@given(case=...)`, and remembers what it was given: so the same property can be
+    searched with any settings, with or without pytest. The test takes `impl` and an annotated
+    `case`; line 1 of its docstring is the law, the paragraph after it says what it catches.
+    """
+
+    def decorate(body: Body) -> Callable[..., None]:
+        law, _, rest = (inspect.getdoc(body) or "").partition("\n")
+        _, _, catches = rest.partition("Catches " if "Catches " in rest else "\n")
+        test = given(case=case)(body)
+        for explicit in examples:
+            test = example(case=explicit)(test)
+        test.rope_kv_property = Property(  # type: ignore[attr-defined]
+            name=body.__name__.removeprefix("test_"),
+            subject=body.__module__.rpartition(".")[2].removeprefix("test_"),
+            function=function,
+            law=law,
+            catches=" ".join(catches.split()),
+            body=body,
+            strategy=case,
+            case_type=get_type_hints(body)["case"],
+            examples=examples,
+            share=share,
+            advice=advice,
+        )
+        return test
+
+    return decorate
+
+
+def find_property(test: Any) -> Property | None:
+    """Return the property that a test function was made from, or None."""
+    found = getattr(test, "rope_kv_property", None)
+    return found if isinstance(found, Property) else None
+
+
+def all_properties() -> tuple[Property, ...]:
+    """Return every property, in reading order."""
+    package = importlib.import_module("rope_kv.properties")
+    return tuple(
+        found
+        for name in package.SUBJECTS
+        for test in vars(importlib.import_module(f"rope_kv.properties.test_{name}")).values()
+        if (found := find_property(test)) is not None
+    )

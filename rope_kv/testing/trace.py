@@ -1,0 +1,98 @@
+"""The decoder that an implementation is given: it answers as it should and records every call."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..decoder import Decoder
+from .comparison import Broken, described
+
+Array = NDArray[np.float64]
+WEIGHTS = ("Wq", "Wk", "Wv", "Wo")
+
+
+class Call(NamedTuple):
+    """One call of a projection: its name, and a copy of the rows it was given."""
+
+    name: str
+    rows: Any
+
+
+class TracedDecoder:
+    """A decoder that records its calls.
+
+    It accepts whatever can be multiplied with the weights: rows of another shape are the business
+    of the properties of the calls, and must not hide what the numbers would be.
+    """
+
+    def __init__(self, decoder: Decoder) -> None:
+        self.width = decoder.width
+        self.base = decoder.base
+        for name in WEIGHTS:
+            setattr(self, name, getattr(decoder, name).copy())
+        self._decoder = decoder
+        self.calls: list[Call] = []
+
+    def project_q(self, rows: Any) -> Array:
+        """Return the queries of `rows` (1, D)."""
+        return self._project("project_q", rows, self._decoder.Wq)
+
+    def project_k(self, rows: Any) -> Array:
+        """Return the keys of `rows` (1, D)."""
+        return self._project("project_k", rows, self._decoder.Wk)
+
+    def project_v(self, rows: Any) -> Array:
+        """Return the values of `rows` (1, D)."""
+        return self._project("project_v", rows, self._decoder.Wv)
+
+    def project_out(self, rows: Any) -> Array:
+        """Return the outputs of the attended `rows`."""
+        return self._project("project_out", rows, self._decoder.Wo)
+
+    def forward_full(self, x_embedded: Any) -> Array:
+        """Return the whole causal pass; a decode loop that calls it is in breach."""
+        self.calls.append(Call("forward_full", np.array(x_embedded)))
+        return self._decoder.forward_full(x_embedded)
+
+    def rows_given(self, name: str) -> list[Any]:
+        """Return the rows of each call of one projection, in order."""
+        return [call.rows for call in self.calls if call.name == name]
+
+    def changed(self) -> str | None:
+        """Return the name of an attribute that is no longer what it was, or None."""
+        for name in ("base", "width"):
+            if getattr(self, name, None) != getattr(self._decoder, name):
+                return name
+        for name in WEIGHTS:
+            if not np.array_equal(getattr(self, name, np.empty(0)), getattr(self._decoder, name)):
+                return name
+        return None
+
+    def _project(self, name: str, rows: Any, weights: Array) -> Array:
+        given = np.array(rows)
+        self.calls.append(Call(name, given))
+        result: Array = np.asarray(given, dtype=np.float64) @ weights
+        return result
+
+
+def expect_each_row_once(decoder: TracedDecoder, name: str, x: Array) -> None:
+    """Raise Broken unless a projection was given the rows of x, (1, D) each, in order."""
+    calls = decoder.rows_given(name)
+    for step, rows in enumerate(calls[: len(x)]):
+        if rows.shape != (1, x.shape[1]):
+            raise Broken(
+                f"call {step + 1} of {name} was given {described(rows)}; "
+                f"one row at a time has shape (1, {x.shape[1]})",
+                "calls",
+            )
+        if rows[0].astype(np.float64).tobytes() != x[step].tobytes():
+            given = next((t for t in range(len(x)) if np.array_equal(rows[0], x[t])), None)
+            what = "no row of x" if given is None else f"row {given}"
+            raise Broken(
+                f"call {step + 1} of {name} was given {what}, expected row {step}", "calls"
+            )
+    if len(calls) != len(x):
+        raise Broken(f"{name} was called {len(calls)} times for {len(x)} rows", "calls")

@@ -1,0 +1,94 @@
+"""What came out: a result for each property, and the verdict on the whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from .cases import Case
+from .comparison import Broken
+from .implementation import FUNCTIONS
+from .property import Property
+
+Outcome = Literal["held", "broken", "not_checked", "not_run", "error"]
+Word = Literal[
+    "PASS", "FAIL", "CRASH", "TIMEOUT", "PROTOCOL", "LOAD_ERROR", "NOT_RUN", "GRADER_ERROR"
+]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a search for a counterexample to one property found.
+
+    `worst_ratio` is the largest error seen, in rounding bounds; None where nothing was measured
+    or it is not finite. `counterexample` is the smallest case that breaks the property, `broken`
+    what it showed; `worst_case` the one with the largest error. `because` names a lower function
+    whose mistake explains every breach that was seen.
+    """
+
+    property: Property
+    outcome: Outcome
+    examples: int = 0
+    worst_ratio: float | None = None
+    seconds: float = 0.0
+    counterexample: Case | None = None
+    broken: Broken | None = None
+    worst_case: Case | None = None
+    worst_broken: Broken | None = None
+    message: str = ""
+    because: str | None = None
+    replays: bool = True
+    saved_as: str | None = None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What `check` says about an implementation; only PASS is a pass."""
+
+    implementation: str
+    verdict: Word
+    profile: str
+    isolation: str = "none"
+    seconds: float = 0.0
+    missing: tuple[str, ...] = ()
+    results: tuple[Result, ...] = field(default=(), repr=False)
+    message: str = ""
+
+    def __bool__(self) -> bool:
+        return self.verdict == "PASS"
+
+    @property
+    def functions(self) -> dict[str, str]:
+        """Each function of the contract: "held", "broken", "missing" or "not_run"."""
+        states = {}
+        for name in FUNCTIONS:
+            outcomes = {
+                result.outcome
+                for result in self.results
+                if result.property.function == name and not result.property.advice
+            }
+            if name in self.missing:
+                states[name] = "missing"
+            elif "broken" in outcomes:
+                states[name] = "broken"
+            else:
+                states[name] = "held" if outcomes == {"held"} else "not_run"
+        return states
+
+    def with_outcome(self, outcome: Outcome) -> tuple[Result, ...]:
+        """Return the results of that outcome, in reading order; advice is not among them."""
+        return tuple(
+            result
+            for result in self.results
+            if result.outcome == outcome and not result.property.advice
+        )
+
+
+def word_for(results: tuple[Result, ...]) -> Word:
+    """Return the verdict that the results add up to."""
+    outcomes = {result.outcome for result in results if not result.property.advice}
+    if "error" in outcomes:
+        return "GRADER_ERROR"
+    if "broken" in outcomes:
+        return "FAIL"
+    return "PASS" if "held" in outcomes and "not_run" not in outcomes else "NOT_RUN"

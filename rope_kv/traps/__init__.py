@@ -1,0 +1,64 @@
+"""Traps: known wrong implementations, one slip each, every one a file that runs by itself.
+
+Each differs from `_model.py`, a right solution, in one place. They prove that the properties
+have teeth, and show what a mistake looks like. A trap is read, never imported from here.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+FOLDER = Path(__file__).parent
+_LABEL = re.compile(r"^(Misconception|Hint|Seen in|Function|Breaks): ", re.M)
+
+
+class Trap(NamedTuple):
+    """One known mistake: what it is, why it is made, and what breaks by it."""
+
+    name: str
+    path: Path
+    slip: str
+    misconception: str
+    hint: str
+    seen_in: str
+    function: str
+    breaks: str
+
+
+class NoTrapError(KeyError):
+    """There is no trap of that name."""
+
+
+def all_traps() -> tuple[Trap, ...]:
+    """Return every trap, by name."""
+    return tuple(_read(path) for path in sorted(FOLDER.glob("[a-z]*.py")))
+
+
+def find_trap(name: str) -> Trap:
+    """Return the trap of that name, with hyphens or underscores."""
+    path = FOLDER / f"{name.replace('-', '_')}.py"
+    if not re.fullmatch(r"[a-z]\w*", path.stem) or not path.is_file():
+        raise NoTrapError(name)
+    return _read(path)
+
+
+def _read(path: Path) -> Trap:
+    text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    slip, *labelled = _LABEL.split(text)
+    fields = {
+        label: " ".join(value.split())
+        for label, value in zip(labelled[::2], labelled[1::2], strict=True)
+    }
+    return Trap(
+        name=path.stem.replace("_", "-"),
+        path=path,
+        slip=" ".join(slip.split()),
+        misconception=fields.get("Misconception", ""),
+        hint=fields.get("Hint", ""),
+        seen_in=fields.get("Seen in", ""),
+        function=fields.get("Function", ""),
+        breaks=fields.get("Breaks", ""),
+    )

@@ -1,0 +1,45 @@
+"""All rows are projected in one call before the loop starts.
+
+Misconception: The rows are all there, and one large product is faster than many small ones.
+Hint: Which rows would exist at step 0 if the tokens were being generated?
+Seen in: learners
+Function: decode_incremental
+"""
+
+import numpy as np
+
+
+def rope_freqs(d, base=10000):
+    return 1.0 / base ** (np.arange(0, d, 2) / d)
+
+
+def apply_rope(x, positions, base=10000):
+    x = np.asarray(x, dtype=np.float64)
+    angles = np.outer(positions, rope_freqs(x.shape[1], base))
+    cos, sin = np.cos(angles), np.sin(angles)
+    even, odd = x[:, 0::2], x[:, 1::2]
+    rotated = np.empty_like(x)
+    rotated[:, 0::2] = even * cos - odd * sin
+    rotated[:, 1::2] = even * sin + odd * cos
+    return rotated
+
+
+def decode_incremental(decoder, x_embedded):
+    x_embedded = np.asarray(x_embedded, dtype=np.float64)
+    width = x_embedded.shape[1]
+    keys, values, outputs = [], [], []
+    queries = decoder.project_q(x_embedded)
+    projected_keys = decoder.project_k(x_embedded)
+    projected_values = decoder.project_v(x_embedded)
+    for t in range(len(x_embedded)):
+        q = apply_rope(queries[t : t + 1], [t], decoder.base)
+        k = apply_rope(projected_keys[t : t + 1], [t], decoder.base)
+        v = projected_values[t : t + 1]
+        keys.append(k[0])
+        values.append(v[0])
+        scores = np.array(keys) @ q[0] / np.sqrt(width)
+        weights = np.exp(scores - scores.max())
+        weights /= weights.sum()
+        attended = weights @ np.array(values)
+        outputs.append(decoder.project_out(attended[np.newaxis]))
+    return np.concatenate(outputs)

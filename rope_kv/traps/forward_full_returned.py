@@ -1,0 +1,29 @@
+"""The whole pass of the decoder is returned and nothing is decoded step by step.
+
+Misconception: The outputs must equal forward_full, so calling it gives exactly the outputs wanted.
+Hint: What is the function supposed to avoid computing?
+Seen in: rasbt/LLMs-from-scratch #981
+Function: decode_incremental
+"""
+
+import numpy as np
+
+
+def rope_freqs(d, base=10000):
+    return 1.0 / base ** (np.arange(0, d, 2) / d)
+
+
+def apply_rope(x, positions, base=10000):
+    x = np.asarray(x, dtype=np.float64)
+    angles = np.outer(positions, rope_freqs(x.shape[1], base))
+    cos, sin = np.cos(angles), np.sin(angles)
+    even, odd = x[:, 0::2], x[:, 1::2]
+    rotated = np.empty_like(x)
+    rotated[:, 0::2] = even * cos - odd * sin
+    rotated[:, 1::2] = even * sin + odd * cos
+    return rotated
+
+
+def decode_incremental(decoder, x_embedded):
+    x_embedded = np.asarray(x_embedded, dtype=np.float64)
+    return decoder.forward_full(x_embedded)

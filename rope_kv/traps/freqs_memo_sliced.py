@@ -1,0 +1,47 @@
+"""A remembered table of a wider head is cut down and reused for a narrower one.
+
+Misconception: A longer table seems to contain the shorter one as its beginning.
+Hint: Ask for width 8 and then for width 4. Is the second table the beginning of the first?
+Seen in: whittle-org/whittle #21
+Function: rope_freqs
+"""
+
+import numpy as np
+
+_tables = {}
+
+
+def rope_freqs(d, base=10000):
+    if base not in _tables or len(_tables[base]) < d // 2:
+        _tables[base] = 1.0 / base ** (np.arange(0, d, 2) / d)
+    return _tables[base][: d // 2].copy()
+
+
+def apply_rope(x, positions, base=10000):
+    x = np.asarray(x, dtype=np.float64)
+    angles = np.outer(positions, rope_freqs(x.shape[1], base))
+    cos, sin = np.cos(angles), np.sin(angles)
+    even, odd = x[:, 0::2], x[:, 1::2]
+    rotated = np.empty_like(x)
+    rotated[:, 0::2] = even * cos - odd * sin
+    rotated[:, 1::2] = even * sin + odd * cos
+    return rotated
+
+
+def decode_incremental(decoder, x_embedded):
+    x_embedded = np.asarray(x_embedded, dtype=np.float64)
+    width = x_embedded.shape[1]
+    keys, values, outputs = [], [], []
+    for t in range(len(x_embedded)):
+        row = x_embedded[t : t + 1]
+        q = apply_rope(decoder.project_q(row), [t], decoder.base)
+        k = apply_rope(decoder.project_k(row), [t], decoder.base)
+        v = decoder.project_v(row)
+        keys.append(k[0])
+        values.append(v[0])
+        scores = np.array(keys) @ q[0] / np.sqrt(width)
+        weights = np.exp(scores - scores.max())
+        weights /= weights.sum()
+        attended = weights @ np.array(values)
+        outputs.append(decoder.project_out(attended[np.newaxis]))
+    return np.concatenate(outputs)

@@ -1,0 +1,47 @@
+"""A running softmax does not rescale its sums when the maximum grows.
+
+Misconception: The maximum is updated before each term, so every term looks stable.
+Hint: Which maximum were the earlier terms computed with?
+Seen in: learners
+Function: decode_incremental
+"""
+
+import numpy as np
+
+
+def rope_freqs(d, base=10000):
+    return 1.0 / base ** (np.arange(0, d, 2) / d)
+
+
+def apply_rope(x, positions, base=10000):
+    x = np.asarray(x, dtype=np.float64)
+    angles = np.outer(positions, rope_freqs(x.shape[1], base))
+    cos, sin = np.cos(angles), np.sin(angles)
+    even, odd = x[:, 0::2], x[:, 1::2]
+    rotated = np.empty_like(x)
+    rotated[:, 0::2] = even * cos - odd * sin
+    rotated[:, 1::2] = even * sin + odd * cos
+    return rotated
+
+
+def decode_incremental(decoder, x_embedded):
+    x_embedded = np.asarray(x_embedded, dtype=np.float64)
+    width = x_embedded.shape[1]
+    keys, values, outputs = [], [], []
+    for t in range(len(x_embedded)):
+        row = x_embedded[t : t + 1]
+        q = apply_rope(decoder.project_q(row), [t], decoder.base)
+        k = apply_rope(decoder.project_k(row), [t], decoder.base)
+        v = decoder.project_v(row)
+        keys.append(k[0])
+        values.append(v[0])
+        scores = np.array(keys) @ q[0] / np.sqrt(width)
+        largest, total, attended = -np.inf, 0.0, np.zeros(width)
+        for score, value in zip(scores, values, strict=True):
+            largest = max(largest, score)
+            weight = np.exp(score - largest)
+            total += weight
+            attended += weight * value
+        attended /= total
+        outputs.append(decoder.project_out(attended[np.newaxis]))
+    return np.concatenate(outputs)

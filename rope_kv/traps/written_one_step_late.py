@@ -1,0 +1,46 @@
+"""Key and value are written after the attention of their step, whose slot is still empty.
+
+Misconception: The cache is what is already known, so the new token is added at the end of the
+  step.
+Hint: What is in the slot of the newest token when the scores are computed?
+Seen in: constructed
+Function: decode_incremental
+"""
+
+import numpy as np
+
+
+def rope_freqs(d, base=10000):
+    return 1.0 / base ** (np.arange(0, d, 2) / d)
+
+
+def apply_rope(x, positions, base=10000):
+    x = np.asarray(x, dtype=np.float64)
+    angles = np.outer(positions, rope_freqs(x.shape[1], base))
+    cos, sin = np.cos(angles), np.sin(angles)
+    even, odd = x[:, 0::2], x[:, 1::2]
+    rotated = np.empty_like(x)
+    rotated[:, 0::2] = even * cos - odd * sin
+    rotated[:, 1::2] = even * sin + odd * cos
+    return rotated
+
+
+def decode_incremental(decoder, x_embedded):
+    x_embedded = np.asarray(x_embedded, dtype=np.float64)
+    width = x_embedded.shape[1]
+    keys = np.zeros((len(x_embedded), width))
+    values = np.zeros((len(x_embedded), width))
+    outputs = []
+    for t in range(len(x_embedded)):
+        row = x_embedded[t : t + 1]
+        q = apply_rope(decoder.project_q(row), [t], decoder.base)
+        k = apply_rope(decoder.project_k(row), [t], decoder.base)
+        v = decoder.project_v(row)
+        scores = keys[: t + 1] @ q[0] / np.sqrt(width)
+        weights = np.exp(scores - scores.max())
+        weights /= weights.sum()
+        attended = weights @ values[: t + 1]
+        outputs.append(decoder.project_out(attended[np.newaxis]))
+        keys[t] = k[0]
+        values[t] = v[0]
+    return np.concatenate(outputs)
