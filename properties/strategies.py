@@ -269,10 +269,12 @@ def rotation_calls(draw: st.DrawFn) -> RotationCallsCase:
         form = forms.SAME_BYTES
         places = tuple(half for place in first.positions for half in (place, 0))
         second = RotationCase(first.x * 2, places, base)
-    elif changed in ("length", "width"):
-        rows = other_count if changed == "length" else count
-        columns = other_width if changed == "width" else width
-        second = _rotation(draw(some(rows * (columns + 1))), columns, base, NEAR + EDGES)
+    elif changed == "length":
+        data = draw(some(other_count * (width + 1)))
+        second = _rotation(data, width, base, NEAR + EDGES)
+    elif changed == "width":
+        x = matrix(draw(some(count * other_width)), other_width)
+        second = RotationCase(x, first.positions, base)
     elif changed == "base":
         second = first._replace(base=other_base if other_base != base else base + 1)
     elif changed == "rows":

@@ -188,7 +188,7 @@ def test_a_decoded_array_is_not_touched_by_later_calls(
         expect_unchanged(result, before, "an earlier result")
 
 
-@property_of("rope_freqs", frequency_calls(), share=0.5)
+@property_of("rope_freqs", frequency_calls())
 def test_frequencies_do_not_depend_on_earlier_calls(
     impl: Implementation, case: FrequencyCallsCase
 ) -> None:
@@ -205,7 +205,7 @@ def test_frequencies_do_not_depend_on_earlier_calls(
     expect(again, first, bounds.frequencies(*case.first), "call A differs the second time")
 
 
-@property_of("apply_rope", rotation_calls(), share=0.75)
+@property_of("apply_rope", rotation_calls(), share=2)
 def test_rotation_does_not_depend_on_earlier_calls(
     impl: Implementation, case: RotationCallsCase
 ) -> None:
@@ -246,7 +246,7 @@ def test_decoding_leaves_later_rotations_unchanged(impl: Implementation, case: D
     expect(calls.turn(impl, x.copy(), places), before, within=bounds.rotation(x, places, 10000))
 
 
-@property_of("decode_incremental", decode_calls(), share=0.75)
+@property_of("decode_incremental", decode_calls(), share=1.25)
 def test_decoding_does_not_depend_on_earlier_calls(
     impl: Implementation, case: DecodeCallsCase
 ) -> None:

@@ -111,9 +111,8 @@ def _scores(q: Array, k: Array, dq: Array, dk: Array) -> tuple[Array, Array]:
 
 
 def _relative_frequency_error(theta: Array) -> Array:
-    steps = np.arange(len(theta))
-    error: Array = UNIT_ROUNDOFF * (4 + 3 * np.abs(np.log(theta)) + 3 * steps)
-    return error
+    steps = np.arange(len(theta), dtype=np.float64)
+    return UNIT_ROUNDOFF * (4 + 3 * np.abs(np.log(theta)) + 3 * steps)
 
 
 def _rotation(x: Array, positions: ArrayLike, base: float) -> Array:

@@ -10,6 +10,7 @@ import datetime
 import hashlib
 import importlib
 import json
+import re
 from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
@@ -59,11 +60,17 @@ def save(directory: Path, of: Property, case: Case, why: str, against: str) -> P
     directory.mkdir(parents=True, exist_ok=True)
     # Written beside and renamed, so that no reader ever sees half a file.
     unfinished = path.with_suffix(".unfinished")
-    unfinished.write_text(
-        json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
-    )
+    unfinished.write_text(_one_line_a_row(document) + "\n", encoding="utf-8")
     unfinished.replace(path)
     return path
+
+
+def _one_line_a_row(document: dict[str, Any]) -> str:
+    """Return the document as JSON that a person can read: a row of numbers on one line."""
+    text = json.dumps(document, indent=1, ensure_ascii=False)
+    return re.sub(
+        r"\[[^\[\]{}\"]*\]", lambda row: "[" + " ".join(row[0][1:-1].split()) + "]", text
+    )
 
 
 def load(path: Path) -> Counterexample:

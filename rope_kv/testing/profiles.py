@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hypothesis import HealthCheck, Phase, Verbosity, settings
 
@@ -29,16 +29,18 @@ class Profile(NamedTuple):
 
     def settings(self, share: float) -> settings:
         """Return the Hypothesis settings of a property that costs 1/share of an ordinary one."""
-        chosen = settings(
-            max_examples=max(1, round(self.examples * share)),
-            deadline=None,  # A verdict must not depend on how busy the machine is.
-            print_blob=False,
-            report_multiple_bugs=False,
-            phases=(Phase.reuse, Phase.generate, Phase.shrink),
-            suppress_health_check=list(HealthCheck),
-            verbosity=Verbosity.quiet,
-        )
-        return chosen if self.random else settings(chosen, derandomize=True, database=None)
+        shared: dict[str, Any] = {
+            "max_examples": max(1, round(self.examples * share)),
+            "deadline": None,  # A verdict must not depend on how busy the machine is.
+            "print_blob": False,
+            "report_multiple_bugs": False,
+            "phases": (Phase.reuse, Phase.generate, Phase.shrink),
+            "suppress_health_check": list(HealthCheck),
+            "verbosity": Verbosity.quiet,
+        }
+        if self.random:
+            return settings(**shared)
+        return settings(**shared, derandomize=True, database=None)
 
 
 PROFILES = {

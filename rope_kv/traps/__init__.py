@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 FOLDER = Path(__file__).parent
-_LABEL = re.compile(r"^(Misconception|Hint|Seen in|Function|Breaks): ", re.M)
+_LABEL = re.compile(r"^(Misconception|Hint|Seen in|Function|Shown by): ", re.M)
 
 
 class Trap(NamedTuple):
-    """One known mistake: what it is, why it is made, and what breaks by it."""
+    """One known mistake: what it is, why it is made, and a stored counterexample."""
 
     name: str
     path: Path
@@ -25,7 +25,7 @@ class Trap(NamedTuple):
     hint: str
     seen_in: str
     function: str
-    breaks: str
+    shown_by: str
 
 
 class NoTrapError(KeyError):
@@ -60,5 +60,5 @@ def _read(path: Path) -> Trap:
         hint=fields.get("Hint", ""),
         seen_in=fields.get("Seen in", ""),
         function=fields.get("Function", ""),
-        breaks=fields.get("Breaks", ""),
+        shown_by=fields.get("Shown by", ""),
     )

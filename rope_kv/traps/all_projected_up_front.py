@@ -4,6 +4,7 @@ Misconception: The rows are all there, and one large product is faster than many
 Hint: Which rows would exist at step 0 if the tokens were being generated?
 Seen in: learners
 Function: decode_incremental
+Shown by: project-q-sees-each-row-once-in-order-1027b880.json
 """
 
 import numpy as np

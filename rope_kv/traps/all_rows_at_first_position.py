@@ -5,6 +5,7 @@ Misconception: With one row at a time there is only one position, and broadcasti
 Hint: Pass two equal rows at two different positions.
 Seen in: NVIDIA/Megatron-LM #412
 Function: apply_rope
+Shown by: each-row-depends-on-its-own-position-alone-68dd8f98.json
 """
 
 import numpy as np

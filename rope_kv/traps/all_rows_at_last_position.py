@@ -4,6 +4,7 @@ Misconception: During decoding the newest position is the one that matters.
 Hint: Pass two equal rows at two different positions.
 Seen in: learners
 Function: apply_rope
+Shown by: each-row-depends-on-its-own-position-alone-85f62527.json
 """
 
 import numpy as np

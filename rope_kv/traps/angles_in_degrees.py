@@ -4,6 +4,7 @@ Misconception: Rotation angles are often given in degrees.
 Hint: By how much does the first pair turn at position 1?
 Seen in: learners
 Function: apply_rope
+Shown by: each-adjacent-pair-turns-by-its-own-angle-2a08e010.json
 """
 
 import numpy as np

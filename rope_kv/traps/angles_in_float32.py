@@ -4,6 +4,7 @@ Misconception: Float32 has seven digits, which sounds like plenty for an angle.
 Hint: How many digits behind the point are left of an angle of 100000 radians?
 Seen in: constructed
 Function: apply_rope
+Shown by: each-pair-keeps-its-length-63298955.json
 """
 
 import numpy as np

@@ -5,6 +5,7 @@ Misconception: Long contexts are said to need a larger base, and the rule is app
 Hint: Which base were the cached keys rotated with?
 Seen in: huggingface/transformers #25104
 Function: decode_incremental
+Shown by: long-histories-decode-like-short-ones-3b6fb6d7.json
 """
 
 import numpy as np

@@ -5,6 +5,7 @@ Misconception: The minus sign of the exponent, or the one-over in front of the p
 Hint: Are the frequencies rising or falling along the vector?
 Seen in: constructed
 Function: rope_freqs
+Shown by: frequencies-fall-strictly-for-a-base-above-one-f11f812d.json
 """
 
 import numpy as np

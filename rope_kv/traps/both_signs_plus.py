@@ -4,6 +4,7 @@ Misconception: The formula has a minus in only one of four places, and it is eas
 Hint: Compare the length of a pair before and after.
 Seen in: learners
 Function: apply_rope
+Shown by: each-pair-keeps-its-length-96e28850.json
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Misconception: The maximum length was chosen once and never questioned.
 Hint: Which lengths does the contract allow?
 Seen in: learners
 Function: decode_incremental
+Shown by: long-histories-decode-like-short-ones-edf826a6.json
 """
 
 import numpy as np

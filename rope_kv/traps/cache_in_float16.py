@@ -4,6 +4,7 @@ Misconception: Half precision halves the memory of the cache, which is its main 
 Hint: How many digits survive in the cache?
 Seen in: constructed
 Function: decode_incremental
+Shown by: one-token-repeated-decodes-to-its-own-value-87a517d9.json
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Misconception: Deep learning code uses float32 everywhere.
 Hint: Compare the output with forward_full, with all digits.
 Seen in: learners
 Function: decode_incremental
+Shown by: one-token-repeated-decodes-to-its-own-value-87a517d9.json
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Misconception: The lists grow as they should, and the outputs agree with the ful
 Hint: Where are the lists read?
 Seen in: rasbt/LLMs-from-scratch #981
 Function: decode_incremental
+Shown by: project-v-sees-each-row-once-in-order-9c24a5b9.json
 """
 
 import numpy as np

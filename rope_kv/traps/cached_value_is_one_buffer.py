@@ -5,6 +5,7 @@ Misconception: Filling a preallocated row avoids allocation, and append seems to
 Hint: Print the whole cache after two steps.
 Seen in: DAMO-NLP-SG/VCD #13
 Function: decode_incremental
+Shown by: each-output-depends-on-every-visible-token-3dbfab61.json
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Misconception: The weighted sum needs the products, and in-place products save a
 Hint: Print the first cached value after each of three steps.
 Seen in: learners
 Function: decode_incremental
+Shown by: one-token-repeated-decodes-to-its-own-value-d5bf434c.json
 """
 
 import numpy as np

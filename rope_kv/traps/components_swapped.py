@@ -4,6 +4,7 @@ Misconception: Real and imaginary part are easily written back in the wrong orde
 Hint: Rotate by position 0. Does the row come back unchanged?
 Seen in: learners
 Function: apply_rope
+Shown by: position-0-leaves-a-row-as-it-is-ba43b23d.json
 """
 
 import numpy as np

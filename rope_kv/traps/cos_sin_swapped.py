@@ -4,6 +4,7 @@ Misconception: The pair of tables is unpacked in the wrong order.
 Hint: What should happen at position 0?
 Seen in: learners
 Function: apply_rope
+Shown by: position-0-leaves-a-row-as-it-is-ba43b23d.json
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Misconception: A table named cos is passed on to code that expects angles.
 Hint: Print cos and sin at position 0.
 Seen in: constructed
 Function: apply_rope
+Shown by: position-0-leaves-a-row-as-it-is-ba43b23d.json
 """
 
 import numpy as np

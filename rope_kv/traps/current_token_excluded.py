@@ -4,6 +4,7 @@ Misconception: A token is predicted from the tokens before it.
 Hint: How many keys does the query of step 1 see?
 Seen in: harvard-edge/cs249r_book #1953
 Function: decode_incremental
+Shown by: each-output-depends-on-every-visible-token-6e6672b3.json
 """
 
 import numpy as np

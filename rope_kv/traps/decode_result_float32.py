@@ -4,6 +4,7 @@ Misconception: Deep learning code uses float32 everywhere.
 Hint: Look at the dtype of the result.
 Seen in: huggingface/transformers #24262
 Function: decode_incremental
+Shown by: decoding-returns-a-float64-array-like-x-ccec94c4.json
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Misconception: A list of the right numbers prints almost the same.
 Hint: Check the type of what comes back.
 Seen in: learners
 Function: decode_incremental
+Shown by: decoding-returns-a-float64-array-like-x-ccec94c4.json
 """
 
 import numpy as np

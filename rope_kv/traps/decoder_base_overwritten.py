@@ -4,6 +4,7 @@ Misconception: The base is set explicitly, so that the rotation is sure to use t
 Hint: Look at the decoder after the call.
 Seen in: learners
 Function: decode_incremental
+Shown by: decoding-leaves-its-rows-and-its-decoder-unchanged-3e6a1563.json
 """
 
 import numpy as np

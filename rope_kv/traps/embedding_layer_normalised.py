@@ -4,6 +4,7 @@ Misconception: In a transformer block a layer norm stands before the attention.
 Hint: Does the decoder of the exercise have a norm? What do its projections expect?
 Seen in: learners
 Function: decode_incremental
+Shown by: project-q-sees-each-row-once-in-order-a92c7af1.json
 """
 
 import numpy as np

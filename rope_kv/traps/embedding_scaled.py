@@ -4,6 +4,7 @@ Misconception: Some models scale their embeddings by sqrt(D), and the line is co
 Hint: What is passed to the projections at step 0?
 Seen in: learners
 Function: decode_incremental
+Shown by: project-q-sees-each-row-once-in-order-a92c7af1.json
 """
 
 import numpy as np

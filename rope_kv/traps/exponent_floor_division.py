@@ -5,6 +5,7 @@ Misconception: Both numbers are integers and // is used for d // 2 elsewhere, so
 Hint: Print the exponents before you raise anything to them.
 Seen in: learners
 Function: rope_freqs
+Shown by: frequencies-fall-strictly-for-a-base-above-one-f11f812d.json
 """
 
 import numpy as np

@@ -5,6 +5,7 @@ Misconception: The pair index i and the coordinate index 2i are both called i in
 Hint: Write out the exponents for d = 8 and compare the last one with the paper's.
 Seen in: constructed
 Function: rope_freqs
+Shown by: pair-i-turns-by-base-to-the-minus-2i-over-d-a4b9c4f3.json
 """
 
 import numpy as np

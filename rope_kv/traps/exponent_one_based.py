@@ -5,6 +5,7 @@ Misconception: The paper numbers its pairs from 1 and the formula is copied with
 Hint: How fast should the very first pair turn, whatever the base?
 Seen in: stanford-cs336/assignment1-basics #22
 Function: rope_freqs
+Shown by: the-first-pair-turns-by-one-radian-per-token-5c05e898.json
 """
 
 import numpy as np

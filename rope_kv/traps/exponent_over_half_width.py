@@ -4,6 +4,7 @@ Misconception: There are d/2 pairs, so the number of pairs looks like the right 
 Hint: Which values may the exponent take, at the least and at the most?
 Seen in: learners
 Function: rope_freqs
+Shown by: pair-i-turns-by-base-to-the-minus-2i-over-d-a4b9c4f3.json
 """
 
 import numpy as np

@@ -5,6 +5,7 @@ Misconception: A handout with 1-based k gives (2k-1)/d, which looks like the sam
 Hint: Print the first frequency for two different bases. Should it depend on the base?
 Seen in: stanford-cs336/assignment1-basics #4
 Function: rope_freqs
+Shown by: the-first-pair-turns-by-one-radian-per-token-5c05e898.json
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Misconception: The first token is the prompt, and outputs begin with what follow
 Hint: Count the rows of the result.
 Seen in: learners
 Function: decode_incremental
+Shown by: decoding-leaves-later-rotations-unchanged-f633397c.json
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Misconception: The first token stands at position 0, where the rotation is the i
 Hint: Pass a single row at a position that is not 0.
 Seen in: learners
 Function: apply_rope
+Shown by: another-base-turns-by-other-angles-07c5895c.json
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Misconception: Caching seems to begin with the second token, when there is somet
 Hint: Look at slot 0 after the first step.
 Seen in: TrenTorch/TrenTorch #192
 Function: decode_incremental
+Shown by: each-output-depends-on-every-visible-token-3dbfab61.json
 """
 
 import numpy as np

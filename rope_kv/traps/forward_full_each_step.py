@@ -4,6 +4,7 @@ Misconception: That is how generation without a cache works, and the outputs are
 Hint: How often is the first token processed?
 Seen in: rasbt/LLMs-from-scratch #981
 Function: decode_incremental
+Shown by: the-full-forward-is-never-called-5141ff22.json
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Misconception: The outputs must equal forward_full, so calling it gives exactly 
 Hint: What is the function supposed to avoid computing?
 Seen in: rasbt/LLMs-from-scratch #981
 Function: decode_incremental
+Shown by: the-full-forward-is-never-called-5141ff22.json
 """
 
 import numpy as np

@@ -5,6 +5,7 @@ Misconception: Papers describe the geometric progression in terms of wavelengths
 Hint: Angle = position times what? Check the units.
 Seen in: learners
 Function: rope_freqs
+Shown by: frequencies-fall-strictly-for-a-base-above-one-f11f812d.json
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Misconception: A list of the right numbers prints the same and works inside np.o
 Hint: Check the type and the shape of what comes back.
 Seen in: learners
 Function: rope_freqs
+Shown by: frequencies-are-a-float64-vector-with-one-entry-a-pair-406bb433.json
 """
 
 import numpy as np

@@ -5,6 +5,7 @@ Misconception: The table will be multiplied by a column of positions, so it is s
 Hint: Print the shape of the result.
 Seen in: learners
 Function: rope_freqs
+Shown by: frequencies-are-a-float64-vector-with-one-entry-a-pair-406bb433.json
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Misconception: Every tutorial prints 10000 as a constant, so it reads like part 
 Hint: Call the function with two bases and compare the tables.
 Seen in: huggingface/candle #3746
 Function: rope_freqs
+Shown by: squaring-the-base-squares-each-frequency-276baf20.json
 """
 
 import numpy as np

@@ -5,6 +5,7 @@ Misconception: Widening at the end gives the right dtype, and a relative error o
 Hint: What becomes of a small error of a frequency when it is multiplied by a position?
 Seen in: constructed
 Function: rope_freqs
+Shown by: squaring-the-base-squares-each-frequency-276baf20.json
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Misconception: A program has one model, so computing the table once looks like a
 Hint: Call the function a second time with other arguments.
 Seen in: learners
 Function: rope_freqs
+Shown by: frequencies-do-not-depend-on-earlier-calls-2b73844f.json
 """
 
 import numpy as np

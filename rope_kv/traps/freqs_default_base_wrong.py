@@ -4,6 +4,7 @@ Misconception: Newer models use 500000, so it looks like the modern default.
 Hint: Call the function without a base and look at the second frequency.
 Seen in: learners
 Function: rope_freqs
+Shown by: frequencies-have-the-default-base-10000-d95419e5.json
 """
 
 import numpy as np

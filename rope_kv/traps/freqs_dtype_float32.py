@@ -5,6 +5,7 @@ Misconception: Deep learning code uses float32 everywhere, so it seems the natur
 Hint: Look at the dtype of the result, and at the angle for a large position.
 Seen in: constructed
 Function: rope_freqs
+Shown by: frequencies-are-a-float64-vector-with-one-entry-a-pair-406bb433.json
 """
 
 import numpy as np

@@ -5,6 +5,7 @@ Misconception: The frequencies are said to go from 1 down to 1/base, which sound
 Hint: For d = 8 and base 10000 the table has four entries. What is the last one?
 Seen in: learners
 Function: rope_freqs
+Shown by: pair-i-turns-by-base-to-the-minus-2i-over-d-a4b9c4f3.json
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Misconception: A frequency is usually given in cycles, so it seems to need a div
 Hint: Which unit do np.cos and np.sin take?
 Seen in: learners
 Function: rope_freqs
+Shown by: the-first-pair-turns-by-one-radian-per-token-5c05e898.json
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Misconception: The ends of the range are known, and linspace fills what lies bet
 Hint: Take the ratio of neighbouring frequencies. Should it be constant?
 Seen in: learners
 Function: rope_freqs
+Shown by: squaring-the-base-squares-each-frequency-276baf20.json
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Misconception: A model has only one base, so the width seems to be enough of a k
 Hint: Call the function twice with the same width. What else may differ between the calls?
 Seen in: constructed
 Function: rope_freqs
+Shown by: frequencies-do-not-depend-on-earlier-calls-2b73844f.json
 """
 
 import numpy as np

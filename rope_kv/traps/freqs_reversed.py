@@ -4,6 +4,7 @@ Misconception: The set of frequencies is right, and which pair gets which seems 
 Hint: Which pair should turn fastest, the first or the last?
 Seen in: learners
 Function: rope_freqs
+Shown by: frequencies-fall-strictly-for-a-base-above-one-f11f812d.json
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Misconception: The model runs in bfloat16, so its frequency buffer is stored in 
 Hint: How many digits of a frequency does the angle at position 1000 need?
 Seen in: sgl-project/sglang-jax #1472
 Function: rope_freqs
+Shown by: squaring-the-base-squares-each-frequency-276baf20.json
 """
 
 import numpy as np

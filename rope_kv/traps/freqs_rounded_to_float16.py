@@ -4,6 +4,7 @@ Misconception: The frequencies lie between 0 and 1, so half precision seems to h
 Hint: Compare the table with one computed without any cast, then multiply the difference by 4096.
 Seen in: constructed
 Function: rope_freqs
+Shown by: squaring-the-base-squares-each-frequency-276baf20.json
 """
 
 import numpy as np

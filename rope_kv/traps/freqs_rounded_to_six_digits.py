@@ -5,6 +5,7 @@ Misconception: The printed table 1, 0.1, 0.01, 0.001 looks exact, so rounding se
 Hint: Look at the smallest frequencies of a wide head with a large base.
 Seen in: learners
 Function: rope_freqs
+Shown by: squaring-the-base-squares-each-frequency-bf8ddb64.json
 """
 
 import numpy as np

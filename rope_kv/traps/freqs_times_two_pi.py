@@ -4,6 +4,7 @@ Misconception: A turn is two pi radians, so the factor seems to be owed somewher
 Hint: By how many radians should the first pair turn from one token to the next?
 Seen in: learners
 Function: rope_freqs
+Shown by: the-first-pair-turns-by-one-radian-per-token-5c05e898.json
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Misconception: When the space is used up, starting afresh looks simpler than mov
 Hint: What does token 32 attend to?
 Seen in: learners
 Function: decode_incremental
+Shown by: long-histories-decode-like-short-ones-3a7e4300.json
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Misconception: A full cache must not overflow, so writing is skipped.
 Hint: What does token 20 attend to?
 Seen in: learners
 Function: decode_incremental
+Shown by: long-histories-decode-like-short-ones-29e5ee73.json
 """
 
 import numpy as np

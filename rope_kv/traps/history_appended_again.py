@@ -4,6 +4,7 @@ Misconception: Generation without a cache passes the whole prefix, and the cache
 Hint: How many entries has the cache after three steps?
 Seen in: lucidrains/x-transformers #219
 Function: decode_incremental
+Shown by: project-v-sees-each-row-once-in-order-5165484a.json
 """
 
 import numpy as np

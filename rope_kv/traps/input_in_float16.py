@@ -4,6 +4,7 @@ Misconception: Activations are kept in half precision in real models.
 Hint: Pass entries that need more than three digits.
 Seen in: learners
 Function: apply_rope
+Shown by: rotation-has-the-default-base-10000-b1bbd78e.json
 """
 
 import numpy as np

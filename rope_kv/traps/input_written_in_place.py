@@ -4,6 +4,7 @@ Misconception: np.asarray looks like a conversion, and a conversion looks like a
 Hint: Compare the input before and after the call. Try a read-only array.
 Seen in: unslothai/unsloth #5001
 Function: apply_rope
+Shown by: a-rotated-array-has-its-own-memory-d7f742bd.json
 """
 
 import numpy as np

@@ -5,6 +5,7 @@ Misconception: The line for the key is a copy of the line for the query with one
 Hint: Which projections does a step call, and how often each?
 Seen in: learners
 Function: decode_incremental
+Shown by: project-q-sees-each-row-once-in-order-25f42f2d.json
 """
 
 import numpy as np

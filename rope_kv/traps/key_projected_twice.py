@@ -5,6 +5,7 @@ Misconception: Storing and using are written as two parts of the code, each with
 Hint: Count the projections of one step.
 Seen in: learners
 Function: decode_incremental
+Shown by: project-v-sees-each-row-once-in-order-9c24a5b9.json
 """
 
 import numpy as np

@@ -6,6 +6,7 @@ Hint: Where does the minus sign of the difference come from in a scalar product 
   rows?
 Seen in: constructed
 Function: decode_incremental
+Shown by: large-scores-do-not-overflow-c5735698.json
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Misconception: The two lists look alike and are filled side by side.
 Hint: Which list is compared with the query, and what does it hold?
 Seen in: constructed
 Function: decode_incremental
+Shown by: decoding-follows-the-base-of-its-decoder-072055c1.json
 """
 
 import numpy as np

@@ -5,6 +5,7 @@ Misconception: A prefill fills the cache in one go, so the keys seem to be ready
 Hint: Which rows would exist at step 0 if the tokens were being generated?
 Seen in: learners
 Function: decode_incremental
+Shown by: project-k-sees-each-row-once-in-order-7745507c.json
 """
 
 import numpy as np

@@ -5,6 +5,7 @@ Misconception: range already excludes its end, but subtracting one more feels sa
 Hint: Look at the last two coordinates at a large position.
 Seen in: learners
 Function: apply_rope
+Shown by: another-base-turns-by-other-angles-07c5895c.json
 """
 
 import numpy as np

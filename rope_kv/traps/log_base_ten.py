@@ -4,6 +4,7 @@ Misconception: log means the natural logarithm in one library and the decimal on
 Hint: Check exp(log(base)) on its own before you use it in a formula.
 Seen in: learners
 Function: rope_freqs
+Shown by: squaring-the-base-squares-each-frequency-1252f5a5.json
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Misconception: exp(-2i/d) falls with i just as the frequencies should, so it loo
 Hint: Change the base and see whether anything happens.
 Seen in: learners
 Function: rope_freqs
+Shown by: squaring-the-base-squares-each-frequency-276baf20.json
 """
 
 import numpy as np

@@ -5,6 +5,7 @@ Misconception: The order K is documented as the fastest way to flatten, and C ar
 Hint: Pass the transpose of an array.
 Seen in: ggml-org/llama.cpp #20274
 Function: apply_rope
+Shown by: rows-may-be-integers-and-lie-in-memory-in-any-way-6fcc96a0.json
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Misconception: A slice end is exclusive, and one too many is added to be on the 
 Hint: How many scores are there at step 0?
 Seen in: constructed
 Function: decode_incremental
+Shown by: one-token-repeated-decodes-to-its-own-value-a9067482.json
 """
 
 import numpy as np

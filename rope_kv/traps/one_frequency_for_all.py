@@ -4,6 +4,7 @@ Misconception: A pair is two wide, so the frequency is asked for a width of two.
 Hint: Compare the first and the second pair at position 1. Should both turn equally far?
 Seen in: learners
 Function: apply_rope
+Shown by: another-base-turns-by-other-angles-07c5895c.json
 """
 
 import numpy as np

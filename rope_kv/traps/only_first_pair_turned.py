@@ -5,6 +5,7 @@ Misconception: One level of indentation too many is not an error, and for d = 2 
 Hint: Try a row with more than one pair.
 Seen in: learners
 Function: apply_rope
+Shown by: another-base-turns-by-other-angles-07c5895c.json
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Misconception: In generation only the newest output is used.
 Hint: Print the shape of the result for three rows.
 Seen in: learners
 Function: decode_incremental
+Shown by: decoding-leaves-later-rotations-unchanged-c4642862.json
 """
 
 import numpy as np

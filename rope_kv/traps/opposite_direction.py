@@ -5,6 +5,7 @@ Misconception: Which of the two sines carries the minus sign is easily mixed up,
 Hint: Rotate [1, 0] by a small positive angle. What sign has the second component?
 Seen in: constructed
 Function: apply_rope
+Shown by: each-adjacent-pair-turns-by-its-own-angle-2a08e010.json
 """
 
 import numpy as np

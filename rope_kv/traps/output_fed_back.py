@@ -4,6 +4,7 @@ Misconception: In generation the output of a step becomes the next input.
 Hint: What does the contract call the input of step t?
 Seen in: learners
 Function: decode_incremental
+Shown by: project-q-sees-each-row-once-in-order-bdeda620.json
 """
 
 import numpy as np

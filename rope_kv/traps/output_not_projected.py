@@ -4,6 +4,7 @@ Misconception: Attention is the weighted sum of the values, and the sum is there
 Hint: Which of the four projections do you never call?
 Seen in: learners
 Function: decode_incremental
+Shown by: project-out-turns-each-attended-row-once-374c2fa3.json
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Misconception: Only the last row is kept, so the outputs are right.
 Hint: Print the shape of what you pass to project_out at step 5.
 Seen in: learners
 Function: decode_incremental
+Shown by: project-out-turns-each-attended-row-once-fd6c68e9.json
 """
 
 import numpy as np

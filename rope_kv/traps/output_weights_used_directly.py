@@ -4,6 +4,7 @@ Misconception: A projection is a matrix product, so the method seems to be only 
 Hint: Which methods of the decoder should be called at each step?
 Seen in: learners
 Function: decode_incremental
+Shown by: project-out-turns-each-attended-row-once-374c2fa3.json
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Misconception: The two halves of the computation are simply joined, which has th
 Hint: Rotate by position 0. Does the row come back unchanged?
 Seen in: constructed
 Function: apply_rope
+Shown by: position-0-leaves-a-row-as-it-is-22800b0e.json
 """
 
 import numpy as np

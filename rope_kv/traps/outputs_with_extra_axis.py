@@ -4,6 +4,7 @@ Misconception: Each step gives a matrix with one row, and an array is made of th
 Hint: Print the shape of the result.
 Seen in: learners
 Function: decode_incremental
+Shown by: decoding-returns-a-float64-array-like-x-ccec94c4.json
 """
 
 import numpy as np

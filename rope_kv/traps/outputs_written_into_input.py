@@ -4,6 +4,7 @@ Misconception: Row t is no longer needed once it is projected, so its place can 
 Hint: Compare the input before and after the call. Try a read-only array.
 Seen in: unslothai/unsloth #5001
 Function: decode_incremental
+Shown by: a-decoded-array-has-its-own-memory-6632b0b7.json
 """
 
 import numpy as np

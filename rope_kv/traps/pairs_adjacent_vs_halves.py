@@ -5,6 +5,7 @@ Misconception: The best known code splits the vector into two halves. It works t
 Hint: Rotate [1, 0, 0, 0] by one position and see which other entry becomes non-zero.
 Seen in: huggingface/transformers #25199
 Function: apply_rope
+Shown by: each-pair-keeps-its-length-f3d288dd.json
 """
 
 import numpy as np

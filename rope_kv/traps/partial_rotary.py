@@ -5,6 +5,7 @@ Misconception: Some models rotate only a part of each head, and their code is of
 Hint: Which coordinates should keep their value at position 1?
 Seen in: AI-Hypercomputer/maxtext #4742
 Function: apply_rope
+Shown by: another-base-turns-by-other-angles-07c5895c.json
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Misconception: Blank buffers look like a complete reset.
 Hint: Call the function twice and print the slot that is written first.
 Seen in: rasbt/LLMs-from-scratch #925
 Function: decode_incremental
+Shown by: embedded-rows-may-be-integers-and-lie-in-memory-in-any-way-c3063a40.json
 """
 
 import itertools

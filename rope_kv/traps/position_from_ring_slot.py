@@ -4,6 +4,7 @@ Misconception: The slot where a key is stored looks like its position.
 Hint: What happens to the position when the ring starts again?
 Seen in: rajveer43/VeloxQuant-MLX #137
 Function: decode_incremental
+Shown by: long-histories-decode-like-short-ones-fd2d3054.json
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Misconception: Past the trained length the last known position is used again.
 Hint: Print the position of step 16 and of step 17.
 Seen in: learners
 Function: decode_incremental
+Shown by: long-histories-decode-like-short-ones-fd2d3054.json
 """
 
 import numpy as np

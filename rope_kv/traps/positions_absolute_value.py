@@ -4,6 +4,7 @@ Misconception: A position is a distance from the start, and distances are not ne
 Hint: Rotate at p and then at -p. Where should the row end up?
 Seen in: learners
 Function: apply_rope
+Shown by: turning-back-by-the-opposite-position-restores-the-row-089b66d1.json
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Misconception: The paper counts tokens from 1, and relative positions do not cha
 Hint: Rotate a row at position 0.
 Seen in: learners
 Function: apply_rope
+Shown by: turning-by-a-then-by-b-is-turning-by-their-sum-64a64d03.json
 """
 
 import numpy as np

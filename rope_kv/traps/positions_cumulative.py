@@ -4,6 +4,7 @@ Misconception: Code that advances by one token at a time keeps a running sum.
 Hint: Pass the same position twice.
 Seen in: learners
 Function: apply_rope
+Shown by: each-row-depends-on-its-own-position-alone-68f1f7a3.json
 """
 
 import numpy as np

@@ -5,6 +5,7 @@ Misconception: In a plain forward pass the positions are 0 to T - 1, so the argu
 Hint: Pass one row at a position that is not 0.
 Seen in: stanford-cs336/assignment1-basics #28
 Function: apply_rope
+Shown by: position-0-leaves-a-row-as-it-is-3056f5a2.json
 """
 
 import numpy as np

@@ -5,6 +5,7 @@ Misconception: The whole model runs in bfloat16, and positions are whole numbers
 Hint: Compare positions 256 and 257.
 Seen in: huggingface/candle #3520
 Function: apply_rope
+Shown by: scores-depend-on-relative-position-alone-f1a911fe.json
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Misconception: A small integer type saves memory, and the test sequences are sho
 Hint: Try the positions around 32768.
 Seen in: learners
 Function: apply_rope
+Shown by: far-positions-turn-as-exactly-as-near-ones-e37e978d.json
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Misconception: A small integer type saves memory, and the test sequences are sho
 Hint: Try a negative position, and one just past 255.
 Seen in: learners
 Function: apply_rope
+Shown by: another-base-turns-by-other-angles-dfdd9e23.json
 """
 
 import numpy as np

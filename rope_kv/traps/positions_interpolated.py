@@ -5,6 +5,7 @@ Misconception: Models with a stretched context divide their positions by a facto
 Hint: By how many radians does the first pair turn at position 1?
 Seen in: learners
 Function: apply_rope
+Shown by: each-adjacent-pair-turns-by-its-own-angle-2a08e010.json
 """
 
 import numpy as np

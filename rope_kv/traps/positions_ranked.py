@@ -4,6 +4,7 @@ Misconception: Only the order of the tokens seems to matter.
 Hint: Pass positions with a gap.
 Seen in: learners
 Function: apply_rope
+Shown by: another-base-turns-by-other-angles-07c5895c.json
 """
 
 import numpy as np

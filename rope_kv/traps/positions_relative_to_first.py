@@ -4,6 +4,7 @@ Misconception: Only relative positions matter to the scores, so the origin seems
 Hint: Rotate one row alone at a position that is not 0.
 Seen in: constructed
 Function: apply_rope
+Shown by: another-base-turns-by-other-angles-07c5895c.json
 """
 
 import numpy as np

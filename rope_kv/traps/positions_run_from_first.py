@@ -5,6 +5,7 @@ Misconception: During decoding positions are consecutive, so a start offset seem
 Hint: Pass positions with a gap, a repeat, or in falling order.
 Seen in: NVIDIA/Megatron-LM #453
 Function: apply_rope
+Shown by: position-0-leaves-a-row-as-it-is-3056f5a2.json
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Misconception: The outputs agree with the full pass, so the cache seems to be th
 Hint: Print the shape of what you project at step 5.
 Seen in: rasbt/LLMs-from-scratch #981
 Function: decode_incremental
+Shown by: project-q-sees-each-row-once-in-order-1027b880.json
 """
 
 import numpy as np

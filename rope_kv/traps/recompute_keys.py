@@ -4,6 +4,7 @@ Misconception: The outputs agree with the full pass, and half a cache feels like
 Hint: Print the shape of everything you project at step 5.
 Seen in: rasbt/LLMs-from-scratch #981
 Function: decode_incremental
+Shown by: project-k-sees-each-row-once-in-order-7745507c.json
 """
 
 import numpy as np

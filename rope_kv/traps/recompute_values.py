@@ -5,6 +5,7 @@ Misconception: Values are not rotated, so projecting them again is easy and give
 Hint: Print the shape of everything you project at step 5.
 Seen in: rasbt/LLMs-from-scratch #981
 Function: decode_incremental
+Shown by: project-v-sees-each-row-once-in-order-5165484a.json
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Misconception: A reflection keeps lengths too, so a test of norms accepts it.
 Hint: Rotate by position 0. Is the second component of each pair unchanged?
 Seen in: learners
 Function: apply_rope
+Shown by: position-0-leaves-a-row-as-it-is-dbcb7b5d.json
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Misconception: Equal tokens have equal keys and values, so one entry seems enoug
 Hint: Decode the same row twice. How many entries has the cache?
 Seen in: learners
 Function: decode_incremental
+Shown by: incremental-decoding-equals-the-full-forward-e5e8508a.json
 """
 
 import numpy as np

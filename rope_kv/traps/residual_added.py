@@ -4,6 +4,7 @@ Misconception: In a transformer block the attention has a residual connection ar
 Hint: Compare your output with forward_full for a single token.
 Seen in: learners
 Function: decode_incremental
+Shown by: one-token-repeated-decodes-to-its-own-value-a9067482.json
 """
 
 import numpy as np

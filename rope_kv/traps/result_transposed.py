@@ -5,6 +5,7 @@ Misconception: Half of all code keeps time on the last axis, and for square inpu
 Hint: Print the shape for two rows of width four.
 Seen in: learners
 Function: apply_rope
+Shown by: rotation-returns-a-float64-array-like-x-8b3a1ef3.json
 """
 
 import numpy as np

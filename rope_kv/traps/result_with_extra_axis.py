@@ -4,6 +4,7 @@ Misconception: Real models carry a head axis, and with one head it looks harmles
 Hint: Print the shape of the result.
 Seen in: learners
 Function: apply_rope
+Shown by: rotation-returns-a-float64-array-like-x-8b3a1ef3.json
 """
 
 import numpy as np

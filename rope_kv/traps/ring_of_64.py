@@ -4,6 +4,7 @@ Misconception: A ring buffer looks like the professional way to bound memory.
 Hint: From which length on do your outputs leave the full pass?
 Seen in: Lightning-AI/litgpt #2182
 Function: decode_incremental
+Shown by: long-histories-decode-like-short-ones-0532f7f8.json
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Misconception: The default of the called function is right for the usual tests.
 Hint: Rotate the same row with two bases.
 Seen in: sgl-project/SpecForge #265
 Function: apply_rope
+Shown by: another-base-turns-by-other-angles-07c5895c.json
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Misconception: Newer models use 500000, so it looks like the modern default.
 Hint: Call the function with and without an explicit base.
 Seen in: learners
 Function: apply_rope
+Shown by: rotation-has-the-default-base-10000-1e6404f8.json
 """
 
 import numpy as np

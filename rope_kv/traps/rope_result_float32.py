@@ -4,6 +4,7 @@ Misconception: Deep learning code uses float32 everywhere.
 Hint: Look at the dtype of the result.
 Seen in: huggingface/transformers #24262
 Function: apply_rope
+Shown by: rotation-returns-a-float64-array-like-x-8b3a1ef3.json
 """
 
 import numpy as np

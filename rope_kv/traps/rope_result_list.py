@@ -4,6 +4,7 @@ Misconception: A list of the right numbers prints almost the same.
 Hint: Check the type of what comes back.
 Seen in: learners
 Function: apply_rope
+Shown by: rotation-returns-a-float64-array-like-x-8b3a1ef3.json
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Misconception: Deep learning code uses float32 everywhere.
 Hint: Look at the dtype of what you pass to the projections.
 Seen in: learners
 Function: decode_incremental
+Shown by: project-q-sees-each-row-once-in-order-26c5caaf.json
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Misconception: Each token has its own position, so the position seems to name th
 Hint: Pass two different rows at the same position.
 Seen in: learners
 Function: apply_rope
+Shown by: position-0-leaves-a-row-as-it-is-3056f5a2.json
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Misconception: Sorting by position makes the result easier to use as a sequence.
 Hint: Pass two positions in falling order.
 Seen in: learners
 Function: apply_rope
+Shown by: another-base-turns-by-other-angles-b0843ea9.json
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Misconception: A matrix product accepts a flat vector, and the numbers are the s
 Hint: Print the shape of what you pass to the projections.
 Seen in: learners
 Function: decode_incremental
+Shown by: project-q-sees-each-row-once-in-order-25f42f2d.json
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Misconception: The formula x * cos + rotate_half(x) * sin is remembered without 
 Hint: How does the other component of the pair enter your result?
 Seen in: learners
 Function: apply_rope
+Shown by: each-pair-keeps-its-length-63298955.json
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Misconception: len of the matrix is taken for its width.
 Hint: What is the shape of the key matrix at step 5?
 Seen in: learners
 Function: decode_incremental
+Shown by: incremental-decoding-equals-the-full-forward-56ea8628.json
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Misconception: A row has D/2 pairs, and the rotation works on pairs.
 Hint: How many products are summed in one score?
 Seen in: learners
 Function: decode_incremental
+Shown by: incremental-decoding-equals-the-full-forward-cd0c9bfd.json
 """
 
 import numpy as np

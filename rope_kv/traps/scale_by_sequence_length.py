@@ -4,6 +4,7 @@ Misconception: shape[0] and shape[1] are easily confused, and a square input hid
 Hint: Use an input whose number of rows differs from its width.
 Seen in: learners
 Function: decode_incremental
+Shown by: the-first-rows-are-the-decode-of-the-first-rows-1386a350.json
 """
 
 import numpy as np

@@ -5,6 +5,7 @@ Misconception: The scale of attention has to be applied somewhere, and both q an
 Hint: Rotate by position 0. Does the row come back unchanged?
 Seen in: constructed
 Function: apply_rope
+Shown by: position-0-leaves-a-row-as-it-is-ba43b23d.json
 """
 
 import numpy as np

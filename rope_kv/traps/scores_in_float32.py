@@ -4,6 +4,7 @@ Misconception: Attention weights need only a few digits.
 Hint: Compare the output with forward_full, with all digits.
 Seen in: learners
 Function: decode_incremental
+Shown by: one-token-repeated-decodes-to-its-own-value-475a4e79.json
 """
 
 import numpy as np

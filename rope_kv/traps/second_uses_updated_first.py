@@ -5,6 +5,7 @@ Misconception: even and odd look like values, but they are views of the array th
 Hint: Which numbers does the second assignment read?
 Seen in: ggml-org/llama.cpp #20274
 Function: apply_rope
+Shown by: each-pair-keeps-its-length-63298955.json
 """
 
 import numpy as np

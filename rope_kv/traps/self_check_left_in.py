@@ -4,6 +4,7 @@ Misconception: The check was useful while developing and does not change the out
 Hint: Which calls does the function make that a generation could not afford?
 Seen in: learners
 Function: decode_incremental
+Shown by: the-full-forward-is-never-called-5141ff22.json
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Misconception: squeeze removes the needless axis of each step, and with it the o
 Hint: Print the shape of the result for a single row.
 Seen in: learners
 Function: decode_incremental
+Shown by: decoding-returns-a-float64-array-like-x-ccec94c4.json
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Misconception: squeeze tidies away axes of length one, and the tests use several
 Hint: Print the shape of the result for one row.
 Seen in: learners
 Function: apply_rope
+Shown by: rotation-returns-a-float64-array-like-x-8b3a1ef3.json
 """
 
 import numpy as np

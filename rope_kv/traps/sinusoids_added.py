@@ -4,6 +4,7 @@ Misconception: The older sinusoidal encoding uses the same angles and is added t
 Hint: Is the result linear in x? What happens to a row of zeros?
 Seen in: learners
 Function: apply_rope
+Shown by: rotation-is-linear-258c671a.json
 """
 
 import numpy as np

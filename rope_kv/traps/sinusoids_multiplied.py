@@ -4,6 +4,7 @@ Misconception: The words 'multiply by cos and sin' are taken one table for each 
 Hint: What happens to the second component at position 0?
 Seen in: learners
 Function: apply_rope
+Shown by: position-0-leaves-a-row-as-it-is-dbcb7b5d.json
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Misconception: Fast kernels use exp2, after a factor that is easily overlooked.
 Hint: Compare the weights for scores 0 and 1 with a calculation by hand.
 Seen in: learners
 Function: decode_incremental
+Shown by: incremental-decoding-equals-the-full-forward-cd0c9bfd.json
 """
 
 import numpy as np

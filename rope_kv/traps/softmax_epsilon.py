@@ -4,6 +4,7 @@ Misconception: A guard against division by zero never hurts.
 Hint: Can the sum be zero? Add up the weights with all digits.
 Seen in: learners
 Function: decode_incremental
+Shown by: one-token-repeated-decodes-to-its-own-value-a9067482.json
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Misconception: After subtracting the maximum the largest weight is 1, which look
 Hint: Add up the weights of one step.
 Seen in: learners
 Function: decode_incremental
+Shown by: one-token-repeated-decodes-to-its-own-value-531c5cd5.json
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Misconception: The maximum is updated before each term, so every term looks stab
 Hint: Which maximum were the earlier terms computed with?
 Seen in: learners
 Function: decode_incremental
+Shown by: large-scores-do-not-overflow-c5735698.json
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Misconception: The maximum cancels in the quotient, so subtracting it seems poin
 Hint: Try rows with entries in the hundreds.
 Seen in: learners
 Function: decode_incremental
+Shown by: large-scores-do-not-overflow-bffcd1e1.json
 """
 
 import numpy as np

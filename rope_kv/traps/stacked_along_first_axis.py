@@ -4,6 +4,7 @@ Misconception: After reshape the array has the right shape, so the order of the 
 Hint: Use two rows and rotate by position 0. In what order does reshape read its input?
 Seen in: learners
 Function: apply_rope
+Shown by: position-0-leaves-a-row-as-it-is-3056f5a2.json
 """
 
 import numpy as np

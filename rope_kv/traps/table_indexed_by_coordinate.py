@@ -5,6 +5,7 @@ Misconception: The loop runs over coordinates, so the loop variable seems to be 
 Hint: How many columns does the table have, and how many coordinates has a row?
 Seen in: microsoft/onnxruntime #26390
 Function: apply_rope
+Shown by: each-adjacent-pair-turns-by-its-own-angle-a081ed7c.json
 """
 
 import numpy as np

@@ -5,6 +5,7 @@ Misconception: The table is built as [f, f] in the popular code, and it has the 
 Hint: Print which angle each coordinate of the first pair receives.
 Seen in: huggingface/transformers #40462
 Function: apply_rope
+Shown by: each-pair-keeps-its-length-f3d288dd.json
 """
 
 import numpy as np

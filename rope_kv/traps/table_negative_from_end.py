@@ -5,6 +5,7 @@ Misconception: An index into a table is an index, and Python accepts negative on
 Hint: Rotate the same row at positions 1 and -1. What does an array return at index -1?
 Seen in: learners
 Function: apply_rope
+Shown by: rotation-leaves-its-arguments-unchanged-e6a22bcd.json
 """
 
 import numpy as np

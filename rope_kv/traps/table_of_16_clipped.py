@@ -4,6 +4,7 @@ Misconception: A table of 16 rows covers the sequences at hand, and clipping avo
 Hint: Rotate the same row at positions 15 and 16.
 Seen in: constructed
 Function: apply_rope
+Shown by: scores-depend-on-relative-position-alone-0f485444.json
 """
 
 import numpy as np

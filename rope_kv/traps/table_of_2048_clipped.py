@@ -5,6 +5,7 @@ Misconception: A table of 2048 rows covers the sequences at hand, and clipping a
 Hint: Rotate the same row at positions 2047 and 2048.
 Seen in: vllm-project/vllm-ascend #1266
 Function: apply_rope
+Shown by: scores-depend-on-relative-position-alone-8bf1da00.json
 """
 
 import numpy as np

@@ -5,6 +5,7 @@ Misconception: A table of 512 rows covers the sequences at hand, and clipping av
 Hint: Rotate the same row at positions 511 and 512.
 Seen in: learners
 Function: apply_rope
+Shown by: scores-depend-on-relative-position-alone-878a986d.json
 """
 
 import numpy as np

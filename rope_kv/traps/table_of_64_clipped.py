@@ -4,6 +4,7 @@ Misconception: A table of 64 rows covers the sequences at hand, and clipping avo
 Hint: Rotate the same row at positions 63 and 64.
 Seen in: learners
 Function: apply_rope
+Shown by: scores-depend-on-relative-position-alone-4620f443.json
 """
 
 import numpy as np

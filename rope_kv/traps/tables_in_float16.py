@@ -4,6 +4,7 @@ Misconception: Sine and cosine lie between -1 and 1, where half precision is at 
 Hint: Compare the length of a pair before and after the rotation.
 Seen in: constructed
 Function: apply_rope
+Shown by: each-pair-keeps-its-length-63298955.json
 """
 
 import numpy as np

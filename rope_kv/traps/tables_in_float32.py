@@ -4,6 +4,7 @@ Misconception: The angles are exact, so rounding the finished tables seems harml
 Hint: Compare the length of a pair before and after the rotation, with all digits.
 Seen in: constructed
 Function: apply_rope
+Shown by: each-pair-keeps-its-length-63298955.json
 """
 
 import numpy as np

@@ -5,6 +5,7 @@ Hint: Where does a temperature belong, if anywhere: in the attention or in the c
   token?
 Seen in: learners
 Function: decode_incremental
+Shown by: incremental-decoding-equals-the-full-forward-cd0c9bfd.json
 """
 
 import numpy as np

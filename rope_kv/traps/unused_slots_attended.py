@@ -4,6 +4,7 @@ Misconception: Empty slots hold zeros, and zeros seem to add nothing.
 Hint: Which weight does a score of 0 get?
 Seen in: meta-pytorch/gpt-fast #233
 Function: decode_incremental
+Shown by: the-first-rows-are-the-decode-of-the-first-rows-4d76ac02.json
 """
 
 import numpy as np

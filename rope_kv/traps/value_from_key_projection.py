@@ -5,6 +5,7 @@ Misconception: The line for the value is a copy of the line for the key with one
 Hint: Which projections does a step call, and how often each?
 Seen in: learners
 Function: decode_incremental
+Shown by: project-v-sees-each-row-once-in-order-9c24a5b9.json
 """
 
 import numpy as np

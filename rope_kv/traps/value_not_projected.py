@@ -4,6 +4,7 @@ Misconception: The value is what a token says, and a token says its embedding.
 Hint: Which of the four projections do you never call?
 Seen in: learners
 Function: decode_incremental
+Shown by: project-v-sees-each-row-once-in-order-9c24a5b9.json
 """
 
 import numpy as np

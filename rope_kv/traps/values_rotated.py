@@ -4,6 +4,7 @@ Misconception: Keys and values are stored together, so they seem to be treated a
 Hint: Which of q, k and v take part in the score?
 Seen in: labmlai/annotated_deep_learning_paper_implementations #251
 Function: decode_incremental
+Shown by: one-token-repeated-decodes-to-its-own-value-531c5cd5.json
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Misconception: Local attention is a common saving, and nearby tokens matter most
 Hint: From which length on do your outputs leave the full pass?
 Seen in: learners
 Function: decode_incremental
+Shown by: incremental-decoding-equals-the-full-forward-bd476336.json
 """
 
 import numpy as np

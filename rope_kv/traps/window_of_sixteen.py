@@ -4,6 +4,7 @@ Misconception: Local attention is a common saving, and nearby tokens matter most
 Hint: From which length on do your outputs leave the full pass?
 Seen in: learners
 Function: decode_incremental
+Shown by: long-histories-decode-like-short-ones-29e5ee73.json
 """
 
 import numpy as np

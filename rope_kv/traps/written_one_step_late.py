@@ -5,6 +5,7 @@ Misconception: The cache is what is already known, so the new token is added at 
 Hint: What is in the slot of the newest token when the scores are computed?
 Seen in: constructed
 Function: decode_incremental
+Shown by: each-output-depends-on-every-visible-token-3dbfab61.json
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Misconception: Padding is usually made of zeros.
 Hint: Decode a row of zeros followed by another row. How many keys does the second one see?
 Seen in: learners
 Function: decode_incremental
+Shown by: project-out-turns-each-attended-row-once-374c2fa3.json
 """
 
 import numpy as np

@@ -1,0 +1,261 @@
+"""check: the verdict, and whose mistake it is."""
+
+import json
+import subprocess
+import sys
+import types
+
+import numpy as np
+import pytest
+
+import rope_kv
+from rope_kv import check, traps
+from rope_kv.reports.document import document
+from rope_kv.testing.cases import RotationCase, size, to_json
+from rope_kv.testing.implementation import FUNCTIONS, SpecError, load
+from rope_kv.testing.profiles import PROFILES, Profile
+from rope_kv.testing.property import Property, all_properties
+from rope_kv.testing.search import search
+
+MODEL = (traps.FOLDER / "_model.py").read_text(encoding="utf-8")
+BY_NAME = {prop.name: prop for prop in all_properties()}
+
+
+def trap(name):
+    return str(traps.find_trap(name).path)
+
+
+def combined(folder, *names):
+    """A file with the slips of several traps, each in its own function."""
+    text = MODEL
+    for name in names:
+        found = traps.find_trap(name)
+        own = found.path.read_text(encoding="utf-8").split("\n\n\ndef ")
+        start = next(part for part in own if part.startswith(found.function))
+        right = next(p for p in MODEL.split("\n\n\ndef ") if p.startswith(found.function))
+        text = text.replace(right, start)
+    path = folder / "combined.py"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_the_reference_passes():
+    verdict = check("rope_kv")
+    assert verdict.verdict == "PASS"
+    assert verdict
+    assert verdict.functions == dict.fromkeys(FUNCTIONS, "held")
+    assert len(verdict.results) == len(all_properties())
+
+
+def test_a_module_a_path_and_an_object_give_the_same_verdict():
+    found = types.SimpleNamespace(**{name: getattr(rope_kv, name) for name in FUNCTIONS})
+    assert check(found).verdict == check(rope_kv).verdict == "PASS"
+
+
+def test_wrong_rotation_is_named_and_decoding_is_not():
+    verdict = check(trap("pairs-adjacent-vs-halves"))
+    assert verdict.verdict == "FAIL"
+    assert not verdict
+    assert verdict.functions == {
+        "rope_freqs": "held",
+        "apply_rope": "broken",
+        "decode_incremental": "held",
+    }
+    because = {r.because for r in verdict.results if r.property.function == "decode_incremental"}
+    assert because == {None, "apply_rope"}
+
+
+def test_wrong_frequencies_are_named_and_nothing_above_is():
+    verdict = check(trap("exponent-i-over-d"))
+    assert [name for name, state in verdict.functions.items() if state == "broken"] == [
+        "rope_freqs"
+    ]
+
+
+def test_wrong_decoding_is_named_and_rotation_is_not():
+    verdict = check(trap("values-rotated"))
+    assert [name for name, state in verdict.functions.items() if state == "broken"] == [
+        "decode_incremental"
+    ]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("opposite-direction", "values-rotated"),
+        ("pairs-adjacent-vs-halves", "scale-missing"),
+        ("exponent-i-over-d", "recompute-all"),
+        ("positions-counted-from-one", "cache-off-by-one"),
+        ("exponent-i-over-d", "opposite-direction", "values-rotated"),
+    ],
+)
+def test_of_several_wrong_functions_each_is_named(tmp_path, names):
+    verdict = check(combined(tmp_path, *names))
+    broken = {name for name, state in verdict.functions.items() if state == "broken"}
+    assert broken == {traps.find_trap(name).function for name in names}
+
+
+def test_decoding_that_needs_no_own_rotation_is_held(tmp_path):
+    text = (
+        MODEL.replace("def apply_rope", "def turn")
+        .replace("q = apply_rope(", "q = turn(")
+        .replace("k = apply_rope(", "k = turn(")
+    )
+    path = tmp_path / "a.py"
+    path.write_text(text + "\n\ndef apply_rope(x, positions, base=10000):\n    return x * 1.0\n")
+    verdict = check(path)
+    assert verdict.functions["decode_incremental"] == "held"
+    assert not {r.because for r in verdict.results if r.because}
+
+
+def test_a_missing_function_is_said_and_the_rest_runs(tmp_path):
+    path = tmp_path / "a.py"
+    path.write_text(MODEL.split("def decode_incremental")[0], encoding="utf-8")
+    verdict = check(path)
+    assert verdict.verdict == "FAIL"
+    assert verdict.functions == {
+        "rope_freqs": "held",
+        "apply_rope": "held",
+        "decode_incremental": "missing",
+    }
+    sentences = {r.message for r in verdict.with_outcome("broken")}
+    assert sentences == {"decode_incremental is missing: a.py has no function of that name"}
+
+
+def test_an_excuse_needs_a_mistake_to_point_at(tmp_path):
+    """A rotation that is wrong only where no rotation property looks must not be let through."""
+    text = MODEL.replace(
+        "    return rotated\n", "    return -rotated if np.allclose(x[0, 0], 12.3) else rotated\n"
+    ).replace("row = x_embedded[t : t + 1]", "row = x_embedded[t : t + 1] * 0 + 12.3")
+    path = tmp_path / "a.py"
+    path.write_text(text, encoding="utf-8")
+    assert check(path).verdict == "FAIL"
+
+
+def test_a_file_that_does_not_load_is_a_verdict_and_one_that_is_not_there_is_not(tmp_path):
+    path = tmp_path / "a.py"
+    path.write_text("1 / 0\n")
+    verdict = check(path)
+    assert verdict.verdict == "LOAD_ERROR"
+    assert "ZeroDivisionError" in verdict.message
+    with pytest.raises(SpecError, match="there is no file"):
+        check(tmp_path / "b.py")
+    with pytest.raises(ValueError, match="profile must be one of grade, dev, ci, hunt"):
+        check("rope_kv", profile="fast")
+
+
+def test_the_same_file_gets_the_same_verdict_whatever_ran_before():
+    def facts(verdict):
+        return [
+            (r.property.name, r.outcome, r.examples, r.worst_ratio, r.counterexample)
+            for r in verdict.results
+        ]
+
+    first = facts(check(trap("window-of-four")))
+    check(trap("angles-memo-by-length"))
+    assert facts(check(trap("window-of-four"))) == first
+
+
+def test_the_document_is_strict_json_of_the_promised_form(tmp_path):
+    for target in (trap("zero-row-becomes-nan"), tmp_path / "broken.py", "rope_kv"):
+        (tmp_path / "broken.py").write_text("def")
+        data = json.loads(json.dumps(document(check(target)), allow_nan=False))
+        assert data["schema"] == "rope-kv/verdict/1"
+        assert data["verdict"] in ("FAIL", "LOAD_ERROR", "PASS")
+        assert set(data["functions"]) == set(FUNCTIONS)
+        for entry in data["properties"]:
+            assert entry["outcome"] in ("held", "broken", "not_checked", "not_run", "error")
+            assert (entry["outcome"] == "broken") == bool(entry["counterexample"])
+            assert entry["looks_like"] is None
+            assert entry["law"]
+
+
+def test_check_works_without_pytest():
+    code = (
+        "import sys, rope_kv; sys.modules['pytest'] = None; v = rope_kv.check('rope_kv');"
+        "assert v.verdict == 'PASS'; print(len(v.results))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) == len(all_properties())
+
+
+def test_advice_fails_nothing():
+    verdict = check(trap("key-at-position-zero").replace("key_at_position_zero", "_model"))
+    assert verdict.verdict == "PASS"
+    late = check(load_right("output_at_end"))
+    advice = [r for r in late.results if r.property.advice and r.outcome == "broken"]
+    assert late.verdict == "PASS"
+    assert len(advice) == 1
+
+
+def load_right(name):
+    from pathlib import Path
+
+    return Path(__file__).parent / "right" / f"{name}.py"
+
+
+def test_a_search_is_bounded_after_its_first_failure():
+    tries = []
+
+    def wrong(x, positions, base=10000):
+        tries.append(1)
+        return np.asarray(x) * 2.0
+
+    prop = BY_NAME["each_adjacent_pair_turns_by_its_own_angle"]
+    profile = Profile("short", examples=60, attempts=10, patience=60)
+    result = search(prop, load(types.SimpleNamespace(apply_rope=wrong)), profile)
+    assert result.outcome == "broken"
+    assert result.examples <= 60 + 10
+    assert len(tries) < 200
+
+
+def test_the_smallest_case_is_small_and_the_worst_is_kept():
+    prop = BY_NAME["far_positions_turn_as_exactly_as_near_ones"]
+    result = search(prop, load(trap("angles-in-float32")), PROFILES["grade"])
+    assert size(result.counterexample)[0] <= 4
+    assert result.worst_broken.ratio >= result.broken.ratio
+    assert result.replays
+
+
+def test_chance_is_called_by_its_name():
+    stream = np.random.RandomState(0)
+
+    def chancy(x, positions, base=10000):
+        right = rope_kv.apply_rope(x, positions, base)
+        return right * (2 if stream.random_sample() < 0.05 else 1)
+
+    prop = BY_NAME["each_adjacent_pair_turns_by_its_own_angle"]
+    impl = load(types.SimpleNamespace(apply_rope=chancy))
+    result = search(prop, impl, PROFILES["grade"], excusing=False)
+    assert result.outcome == "broken"
+    assert not result.replays
+
+
+def test_a_fault_of_a_property_is_ours_and_no_verdict_on_the_code():
+    def body(impl, case):
+        raise ZeroDivisionError("a fault")
+
+    right = BY_NAME["each_adjacent_pair_turns_by_its_own_angle"]
+    faulty = Property(**{**right._asdict(), "body": body})
+    result = search(faulty, load("rope_kv"), PROFILES["grade"])
+    assert result.outcome == "error"
+    assert "a fault" in result.message
+
+
+@pytest.mark.parametrize("prop", all_properties(), ids=lambda prop: prop.name)
+def test_a_property_says_what_it_is(prop):
+    assert prop.law
+    assert prop.catches or prop.advice
+    assert prop.function in FUNCTIONS
+    assert prop.case_type.__doc__
+
+
+def test_names_of_properties_are_unique():
+    assert len({prop.name for prop in all_properties()}) == len(all_properties())
+
+
+def test_a_case_counts_its_numbers():
+    case = RotationCase(((1.0, 0.0),), (3,), 10000)
+    assert size(case)[0] == 4
+    assert to_json(case) == {"x": ((1.0, 0.0),), "positions": (3,), "base": 10000}

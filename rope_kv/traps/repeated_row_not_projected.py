@@ -1,0 +1,46 @@
+"""A row equal to the one before it is not projected again: its projections are used twice.
+
+Misconception: The same row has the same projections, so calling again is a waste.
+Hint: Count the calls for a sequence that repeats a token.
+Seen in: constructed
+Function: decode_incremental
+Shown by: project-q-sees-each-row-once-in-order-1027b880.json
+"""
+
+import numpy as np
+
+
+def rope_freqs(d, base=10000):
+    return 1.0 / base ** (np.arange(0, d, 2) / d)
+
+
+def apply_rope(x, positions, base=10000):
+    x = np.asarray(x, dtype=np.float64)
+    angles = np.outer(positions, rope_freqs(x.shape[1], base))
+    cos, sin = np.cos(angles), np.sin(angles)
+    even, odd = x[:, 0::2], x[:, 1::2]
+    rotated = np.empty_like(x)
+    rotated[:, 0::2] = even * cos - odd * sin
+    rotated[:, 1::2] = even * sin + odd * cos
+    return rotated
+
+
+def decode_incremental(decoder, x_embedded):
+    x_embedded = np.asarray(x_embedded, dtype=np.float64)
+    width = x_embedded.shape[1]
+    keys, values, outputs = [], [], []
+    for t in range(len(x_embedded)):
+        row = x_embedded[t : t + 1]
+        if t == 0 or not np.array_equal(row, x_embedded[t - 1 : t]):
+            raw_q, raw_k = decoder.project_q(row), decoder.project_k(row)
+            v = decoder.project_v(row)
+        q = apply_rope(raw_q, [t], decoder.base)
+        k = apply_rope(raw_k, [t], decoder.base)
+        keys.append(k[0])
+        values.append(v[0])
+        scores = np.array(keys) @ q[0] / np.sqrt(width)
+        weights = np.exp(scores - scores.max())
+        weights /= weights.sum()
+        attended = weights @ np.array(values)
+        outputs.append(decoder.project_out(attended[np.newaxis]))
+    return np.concatenate(outputs)
