@@ -56,7 +56,9 @@ def failure(result: Result, spec: str) -> str:
             "the answer depends on earlier calls, or on chance",
         )
     if result.saved_as:
-        lines += _labelled("replay", f"rope-kv replay {result.saved_as} --impl {spec}")
+        # One line, however long: it is there to be copied.
+        command = f"rope-kv replay {result.saved_as} --impl {spec}"
+        lines.append(f"  {'replay':<{LABEL - 2}}{command}")
     return "\n".join(lines)
 
 

@@ -39,8 +39,9 @@ def all_traps() -> tuple[Trap, ...]:
 
 def find_trap(name: str) -> Trap:
     """Return the trap of that name, with hyphens or underscores."""
-    path = FOLDER / f"{name.replace('-', '_')}.py"
-    if not re.fullmatch(r"[a-z]\w*", path.stem) or not path.is_file():
+    stem = name.replace("-", "_")
+    path = FOLDER / f"{stem}.py"
+    if not re.fullmatch(r"[a-z]\w*", stem) or not path.is_file():
         raise NoTrapError(name)
     return _read(path)
 

@@ -1,0 +1,197 @@
+"""The command: what it prints, what it writes, how it exits."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rope_kv import traps
+from rope_kv.cli import main
+from rope_kv.testing.property import all_properties
+
+HALVES = str(traps.find_trap("pairs-adjacent-vs-halves").path)
+
+
+@pytest.fixture(autouse=True)
+def _empty_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def run(capsys, *arguments):
+    status = main(arguments)
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+def test_check_of_the_reference_passes_and_leaves_nothing_behind(capsys):
+    status, out, err = run(capsys, "check", "rope_kv")
+    assert (status, err) == (0, "")
+    assert out.startswith("rope_kv 0.1.0 · rope_kv · profile grade")
+    assert f"PASS  {len(all_properties()) - 1} held, 0 broken, 0 not checked" in out
+    assert os.listdir() == []
+
+
+def test_check_of_a_trap_shows_the_failure_and_a_replay_that_works(capsys):
+    Path("regressions").mkdir()
+    status, out, _ = run(capsys, "check", HALVES)
+    assert status == 1
+    block = out.split("\n\n")[1].splitlines()
+    assert block[0].startswith("apply_rope · each adjacent pair turns by its own angle")
+    assert block[0].endswith("FAIL")
+    assert block[1:5] == [
+        "  law        (x₂ᵢ + j·x₂ᵢ₊₁) ↦ (x₂ᵢ + j·x₂ᵢ₊₁)·exp(j·p·θᵢ)",
+        "  smallest   apply_rope([[1, 0, 0, 0]], positions=[1])",
+        "  expected   [[ 0.5403  0.8415  0  0 ]]",
+        "  yours      [[ 0.5403  0  0.8415  0 ]]",
+    ]
+    assert block[5].startswith("  differs    first at [0, 1], ")
+    assert block[5].endswith(" times the rounding bound")
+    command = next(line for line in block if line.startswith("  replay")).split()[1:]
+    assert command[:2] == ["rope-kv", "replay"]
+    status, out, _ = run(capsys, *command[1:])
+    assert status == 1
+    assert "each adjacent pair turns by its own angle" in out
+    status, out, _ = run(capsys, "replay", command[2])
+    assert (status, out) == (0, "rope_kv: 1 held, 0 broken of 1\n")
+    assert "decode_incremental  held" in run(capsys, "check", HALVES)[1]
+
+
+def test_counterexamples_go_where_they_are_told_and_nowhere_unasked(capsys):
+    run(capsys, "check", HALVES)
+    assert os.listdir() == []
+    run(capsys, "check", HALVES, "--record", "here")
+    assert os.listdir() == ["here"]
+    assert len(os.listdir("here")) == 4
+    Path("regressions").mkdir()
+    run(capsys, "check", HALVES, "--no-record")
+    assert os.listdir("regressions") == []
+
+
+def test_json_goes_to_a_file_or_alone_to_standard_output(capsys):
+    status, out, _ = run(capsys, "check", HALVES, "--json", "verdict.json")
+    assert (status, "FAIL" in out) == (1, True)
+    status, out, _ = run(capsys, "check", HALVES, "--json", "-")
+    assert status == 1
+    to_stdout, to_file = json.loads(out), json.loads(Path("verdict.json").read_text("utf-8"))
+    assert to_stdout["verdict"] == to_file["verdict"] == "FAIL"
+    assert to_stdout["functions"] == {
+        "rope_freqs": "held",
+        "apply_rope": "broken",
+        "decode_incremental": "held",
+    }
+
+
+def test_a_new_file_loads_fails_every_property_and_says_what_to_do(capsys):
+    assert run(capsys, "new", "my-solution.py")[0] == 0
+    status, out, _ = run(capsys, "check", "my-solution.py")
+    assert status == 1
+    assert f"0 held, {len(all_properties()) - 1} broken" in out
+    for sentence in ("rope_freqs: return the d/2", "apply_rope: turn each", "project row t, turn"):
+        assert sentence in " ".join(out.split())
+    before = Path("my-solution.py").read_bytes()
+    status, _, err = run(capsys, "new", "my-solution.py")
+    assert status == 2
+    assert err == "rope-kv: my-solution.py exists already: choose another name\n"
+    assert Path("my-solution.py").read_bytes() == before
+
+
+def test_a_file_that_does_not_load_exits_1_with_a_sentence(capsys):
+    Path("a.py").write_text("import nothing_of_that_name\n")
+    status, out, err = run(capsys, "check", "a.py")
+    assert (status, err) == (1, "")
+    assert "LOAD_ERROR  a.py cannot be loaded: it raised ModuleNotFoundError" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["check", "nowhere.py"], "there is no file nowhere.py"),
+        (["check", "rope_kv", "--json", "no/such/folder/x.json"], "cannot write no/such/folder"),
+        (["replay", "nowhere"], "there is no nowhere"),
+        (["replay", "."], "no counterexample in ."),
+        (["replay", "--impl", "nowhere.py"], "there is no file nowhere.py"),
+        (["new", "no/such/folder/x.py"], "cannot write no/such/folder/x.py"),
+        (["traps", "no-such-trap"], "there is no trap 'no-such-trap'"),
+        (["traps", "../cli"], "there is no trap '../cli'"),
+        (["traps", "--path"], "--path needs the NAME of a trap"),
+    ],
+)
+def test_misuse_exits_2_with_one_sentence(capsys, arguments, sentence):
+    status, _, err = run(capsys, *arguments)
+    assert status == 2
+    assert err.startswith("rope-kv: ")
+    assert sentence in err
+    assert err.count("\n") == 1
+
+
+def test_misspelt_options_exit_2(capsys):
+    for arguments in ([], ["chekc"], ["check"], ["check", "rope_kv", "--profile", "quick"]):
+        with pytest.raises(SystemExit) as leaving:
+            main(arguments)
+        assert leaving.value.code == 2
+    capsys.readouterr()
+
+
+def test_replay_runs_what_rope_kv_brings_along(capsys):
+    status, out, _ = run(capsys, "replay")
+    assert status == 0
+    assert " held, 0 broken of " in out
+    status, out, _ = run(capsys, "replay", "--impl", HALVES)
+    assert status == 1
+    assert "stored in" in out
+
+
+def test_properties_lists_every_law(capsys):
+    status, out, _ = run(capsys, "properties")
+    assert status == 0
+    for prop in all_properties():
+        assert prop.name in out
+    assert "⟨R(m)·q, R(n)·k⟩ = ⟨R(m+s)·q, R(n+s)·k⟩" in out
+
+
+def test_traps_are_listed_printed_and_found(capsys):
+    _, out, _ = run(capsys, "traps")
+    assert len(out.splitlines()) == len(traps.all_traps())
+    _, out, _ = run(capsys, "traps", "recompute-all")
+    assert out.startswith('"""The growing prefix is projected again')
+    assert run(capsys, "traps", "recompute_all", "--path")[1].endswith("recompute_all.py\n")
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_every_terminal_can_show_the_report(encoding):
+    done = subprocess.run(
+        [sys.executable, "-m", "rope_kv", "check", HALVES],
+        capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": encoding},
+    )
+    assert done.returncode == 1
+    assert done.stderr == b""
+    text = done.stdout.decode(encoding)
+    law = {
+        "utf-8": "(x₂ᵢ + j·x₂ᵢ₊₁) ↦ (x₂ᵢ + j·x₂ᵢ₊₁)·exp(j·p·θᵢ)",
+        "ascii": "(x2_i + j*x2_i+_1) -> (x2_i + j*x2_i+_1)*exp(j*p*theta_i)",
+    }
+    assert law.get(encoding, law["ascii"]) in text
+
+
+def test_a_reader_that_closes_early_is_no_error():
+    done = subprocess.run(
+        f"{sys.executable} -m rope_kv properties | head -1",
+        shell=True,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stderr == ""
+
+
+def test_help_does_not_import_hypothesis():
+    code = (
+        "import sys; from rope_kv.cli import main\n"
+        "try: main(['--help'])\nexcept SystemExit: pass\n"
+        "assert 'hypothesis' not in sys.modules"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

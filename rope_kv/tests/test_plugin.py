@@ -1,0 +1,145 @@
+"""The pytest plugin, run as a user runs it: in a process of its own."""
+
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+
+from rope_kv import traps
+from rope_kv.testing.property import all_properties
+
+HALVES = str(traps.find_trap("pairs-adjacent-vs-halves").path)
+COUNT = len(all_properties())
+ADVICE = sum(prop.advice for prop in all_properties())
+
+
+def pytest_of(folder, *arguments, plugin=True):
+    command = [sys.executable, "-m", "pytest", "--rootdir", str(folder), "-c", "/dev/null"]
+    command += ["-p", "rope_kv.pytest_plugin"] if plugin else []
+    done = subprocess.run(
+        [*command, "-p", "no:cacheprovider", *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def verified(folder, *arguments):
+    return pytest_of(folder, "--pyargs", "rope_kv.properties", *arguments)
+
+
+def test_the_reference_is_verified_where_pip_put_the_properties(tmp_path):
+    status, out = verified(tmp_path, "-q")
+    assert status == 0, out
+    assert f"rope_kv: {COUNT - ADVICE} held, 0 broken" in out
+    assert f"{COUNT} passed" in out
+
+
+def test_a_trap_fails_with_the_text_and_no_traceback(tmp_path):
+    status, out = verified(tmp_path, "--impl", HALVES, "-k", "own_angle or decoding")
+    assert status == 1
+    assert "  smallest   apply_rope([[1, 0, 0, 0]], positions=[1])" in out
+    assert "decode_incremental is wrong only because apply_rope is" in out
+    assert "Traceback" not in out
+    assert "Falsifying" not in out
+    assert not (tmp_path / "regressions").exists()
+
+
+def test_a_counterexample_of_one_run_replays_in_another(tmp_path):
+    status, out = verified(tmp_path, "--impl", HALVES, "--record", "kept", "-k", "own_angle")
+    assert status == 1
+    (kept,) = (tmp_path / "kept").iterdir()
+    assert f"kept kept/{kept.name}" in out.replace("\\", "/")
+    test = tmp_path / "test_kept.py"
+    test.write_text(
+        "from pathlib import Path\n"
+        f"def test_it(replay_file):\n    replay_file(Path({str(kept)!r}))\n"
+    )
+    assert pytest_of(tmp_path, str(test), "--impl", HALVES)[0] == 1
+    assert pytest_of(tmp_path, str(test))[0] == 0
+
+
+def test_stored_counterexamples_run_alone_one_item_a_file(tmp_path):
+    status, out = pytest_of(tmp_path, "--pyargs", "rope_kv.regressions", "-q")
+    assert status == 0, out
+    status, out = pytest_of(tmp_path, "--pyargs", "rope_kv.regressions", "-q", "--impl", HALVES)
+    assert status == 1
+    assert "regressions" in out
+
+
+def test_regressions_of_the_current_folder_grow_only_where_wanted(tmp_path):
+    (tmp_path / "regressions").mkdir()
+    verified(tmp_path, "--impl", HALVES, "-k", "own_angle", "--no-record")
+    assert list((tmp_path / "regressions").iterdir()) == []
+    verified(tmp_path, "--impl", HALVES, "-k", "own_angle")
+    assert len(list((tmp_path / "regressions").iterdir())) == 1
+
+
+def test_the_usual_options_of_pytest_work(tmp_path):
+    status, out = verified(tmp_path, "--impl", HALVES, "-x", "-n", "2", "--junitxml", "out.xml")
+    assert status != 0, out
+    report = ElementTree.parse(tmp_path / "out.xml").getroot()
+    assert report.find(".//failure") is not None
+    assert "apply_rope([[1, 0, 0, 0]], positions=[1])" in ElementTree.tostring(
+        report, encoding="unicode"
+    )
+    status, out = verified(tmp_path, "--hypothesis-seed", "7", "-k", "frequencies", "-n", "2")
+    assert status == 0, out
+    assert "held, 0 broken" in out
+
+
+@pytest.mark.parametrize("profile", ["grade", "dev", "ci"])
+def test_profiles_are_chosen_as_hypothesis_does(tmp_path, profile):
+    status, out = verified(tmp_path, "--hypothesis-profile", profile, "-k", "own_angle")
+    assert status == 0, out
+    assert f"profile {profile}" in out
+
+
+def test_blame_without_a_culprit_in_sight_fails_the_session(tmp_path):
+    status, out = verified(tmp_path, "--impl", HALVES, "-k", "equals_the_full_forward")
+    assert status == 1
+    assert "no property of apply_rope was run that shows what is wrong with it" in out
+
+
+def test_what_cannot_be_loaded_is_one_sentence(tmp_path):
+    status, out = verified(tmp_path, "--impl", "nowhere.py")
+    assert status == 4
+    assert "--impl: there is no file nowhere.py" in out
+    (tmp_path / "a.py").write_text("1/0\n")
+    status, out = verified(tmp_path, "--impl", "a.py")
+    assert status == 4
+    assert "a.py cannot be loaded: it raised ZeroDivisionError" in out
+
+
+def test_advice_is_shown_and_fails_nothing(tmp_path):
+    late = Path(__file__).parent / "right" / "output_at_end.py"
+    status, out = verified(tmp_path, "--impl", str(late), "-k", "each_step_is_finished")
+    assert status == 0, out
+    assert "advice" in out
+    assert "when 0 rows had been projected out" in out
+
+
+def test_other_hypothesis_tests_keep_their_settings(tmp_path):
+    (tmp_path / "test_other.py").write_text(
+        "from hypothesis import given, settings, strategies as st\n"
+        "count = []\n"
+        "@settings(max_examples=7, database=None)\n"
+        "@given(st.integers())\n"
+        "def test_mine(n):\n    count.append(n)\n"
+        "def test_count():\n    assert len(count) == 7\n"
+        "def test_profile():\n    assert settings().max_examples == 100\n"
+    )
+    status, out = pytest_of(tmp_path, "test_other.py")
+    assert status == 0, out
+    assert "held" not in out
+
+
+def test_installing_alone_touches_nothing(tmp_path):
+    (tmp_path / "test_other.py").write_text("def test_it():\n    pass\n")
+    status, out = pytest_of(tmp_path, "test_other.py", "--impl", "x", plugin=False)
+    assert status == 4
+    assert "unrecognized arguments: --impl" in out
