@@ -17,7 +17,16 @@ from rope_kv.testing.implementation import Implementation
 from rope_kv.testing.property import property_of
 from rope_kv.testing.trace import TracedDecoder
 
-from . import strategies
+from .histories import (
+    edits,
+    histories,
+    histories_under_two_bases,
+    history_forms,
+    long_histories,
+    loud_histories,
+    prefixes,
+    repeated_tokens,
+)
 
 
 def expect_the_full_forward(impl: Implementation, case: DecodeCase) -> None:
@@ -30,7 +39,7 @@ def expect_the_full_forward(impl: Implementation, case: DecodeCase) -> None:
     )
 
 
-@property_of("decode_incremental", strategies.histories(), share=1.5)
+@property_of("decode_incremental", histories(), share=1.5)
 def test_incremental_decoding_equals_the_full_forward(
     impl: Implementation, case: DecodeCase
 ) -> None:
@@ -42,7 +51,7 @@ def test_incremental_decoding_equals_the_full_forward(
     expect_the_full_forward(impl, case)
 
 
-@property_of("decode_incremental", strategies.long_histories(), share=0.25)
+@property_of("decode_incremental", long_histories(), share=0.25)
 def test_long_histories_decode_like_short_ones(impl: Implementation, case: DecodeCase) -> None:
     """T to 257: decode(x) = softmax(mask(R·q·(R·k)ᵀ / √D))·v·Wo
 
@@ -52,7 +61,7 @@ def test_long_histories_decode_like_short_ones(impl: Implementation, case: Decod
     expect_the_full_forward(impl, case)
 
 
-@property_of("decode_incremental", strategies.loud_histories(), share=0.5)
+@property_of("decode_incremental", loud_histories(), share=0.5)
 def test_large_scores_do_not_overflow(impl: Implementation, case: DecodeCase) -> None:
     """softmax(s) = softmax(s − max s), for |s| far above 709
 
@@ -61,7 +70,7 @@ def test_large_scores_do_not_overflow(impl: Implementation, case: DecodeCase) ->
     expect_the_full_forward(impl, case)
 
 
-@property_of("decode_incremental", strategies.prefixes())
+@property_of("decode_incremental", prefixes())
 def test_the_first_rows_are_the_decode_of_the_first_rows(
     impl: Implementation, case: PrefixCase
 ) -> None:
@@ -78,7 +87,7 @@ def test_the_first_rows_are_the_decode_of_the_first_rows(
     )
 
 
-@property_of("decode_incremental", strategies.edits())
+@property_of("decode_incremental", edits())
 def test_no_output_depends_on_a_later_token(impl: Implementation, case: EditCase) -> None:
     """t < u ⇒ ∂ output[t] / ∂ x[u] = 0
 
@@ -92,7 +101,7 @@ def test_no_output_depends_on_a_later_token(impl: Implementation, case: EditCase
     )
 
 
-@property_of("decode_incremental", strategies.edits())
+@property_of("decode_incremental", edits())
 def test_each_output_depends_on_every_visible_token(impl: Implementation, case: EditCase) -> None:
     """t ≥ u ⇒ ∂ output[t] / ∂ x[u] ≠ 0
 
@@ -108,7 +117,7 @@ def test_each_output_depends_on_every_visible_token(impl: Implementation, case: 
     )
 
 
-@property_of("decode_incremental", strategies.repeated_tokens(), share=0.5)
+@property_of("decode_incremental", repeated_tokens(), share=0.5)
 def test_one_token_repeated_decodes_to_its_own_value(
     impl: Implementation, case: DecodeCase
 ) -> None:
@@ -125,7 +134,7 @@ def test_one_token_repeated_decodes_to_its_own_value(
     )
 
 
-@property_of("decode_incremental", strategies.histories_under_two_bases(), share=0.5)
+@property_of("decode_incremental", histories_under_two_bases(), share=0.5)
 def test_decoding_follows_the_base_of_its_decoder(
     impl: Implementation, case: DecodeBasesCase
 ) -> None:
@@ -142,7 +151,7 @@ def test_decoding_follows_the_base_of_its_decoder(
     )
 
 
-@property_of("decode_incremental", strategies.history_forms())
+@property_of("decode_incremental", history_forms())
 def test_embedded_rows_may_be_integers_and_lie_in_memory_in_any_way(
     impl: Implementation, case: DecodeFormCase
 ) -> None:

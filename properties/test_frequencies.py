@@ -11,7 +11,10 @@ from rope_kv.testing.comparison import Broken, described, expect, matrix
 from rope_kv.testing.implementation import Implementation
 from rope_kv.testing.property import property_of
 
-from .strategies import frequencies, growing_frequencies
+from .rotations import (
+    frequencies,
+    growing_frequencies,
+)
 
 PUBLISHED = FrequencyCase(8, 10000)  # [1, 0.1, 0.01, 0.001], the exercise's own example
 

@@ -11,7 +11,10 @@ from rope_kv.testing.implementation import Implementation
 from rope_kv.testing.property import property_of
 from rope_kv.testing.trace import TracedDecoder, expect_each_row_once
 
-from .strategies import fine_histories, histories
+from .histories import (
+    fine_histories,
+    histories,
+)
 
 
 def traced(impl: Implementation, case: DecodeCase) -> TracedDecoder:

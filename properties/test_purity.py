@@ -22,11 +22,13 @@ from rope_kv.testing.implementation import Implementation
 from rope_kv.testing.property import property_of
 from rope_kv.testing.trace import TracedDecoder
 
-from .strategies import (
+from .histories import (
     decode_calls,
+    histories,
+)
+from .rotations import (
     frequencies,
     frequency_calls,
-    histories,
     rotation_calls,
     rotations,
     signed_rotations,

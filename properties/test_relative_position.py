@@ -10,7 +10,9 @@ from rope_kv.testing.comparison import expect
 from rope_kv.testing.implementation import Implementation
 from rope_kv.testing.property import property_of
 
-from .strategies import scores
+from .rotations import (
+    scores,
+)
 
 
 @property_of("apply_rope", scores())

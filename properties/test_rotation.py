@@ -18,7 +18,17 @@ from rope_kv.testing.comparison import expect, expect_change
 from rope_kv.testing.implementation import Implementation
 from rope_kv.testing.property import property_of
 
-from . import strategies
+from .rotations import (
+    far_rotations,
+    long_rotations,
+    position_forms,
+    rotations,
+    row_forms,
+    sums,
+    turns,
+    turns_and_back,
+    two_bases,
+)
 
 
 def expect_the_definition(impl: Implementation, case: RotationCase) -> None:
@@ -31,7 +41,7 @@ def expect_the_definition(impl: Implementation, case: RotationCase) -> None:
     )
 
 
-@property_of("apply_rope", strategies.rotations(), share=1.5)
+@property_of("apply_rope", rotations(), share=1.5)
 def test_each_adjacent_pair_turns_by_its_own_angle(
     impl: Implementation, case: RotationCase
 ) -> None:
@@ -43,7 +53,7 @@ def test_each_adjacent_pair_turns_by_its_own_angle(
     expect_the_definition(impl, case)
 
 
-@property_of("apply_rope", strategies.far_rotations())
+@property_of("apply_rope", far_rotations())
 def test_far_positions_turn_as_exactly_as_near_ones(
     impl: Implementation, case: RotationCase
 ) -> None:
@@ -54,7 +64,7 @@ def test_far_positions_turn_as_exactly_as_near_ones(
     expect_the_definition(impl, case)
 
 
-@property_of("apply_rope", strategies.long_rotations(), share=0.2)
+@property_of("apply_rope", long_rotations(), share=0.2)
 def test_long_inputs_turn_row_by_row_like_short_ones(
     impl: Implementation, case: RotationCase
 ) -> None:
@@ -65,7 +75,7 @@ def test_long_inputs_turn_row_by_row_like_short_ones(
     expect_the_definition(impl, case)
 
 
-@property_of("apply_rope", strategies.rotations())
+@property_of("apply_rope", rotations())
 def test_each_pair_keeps_its_length(impl: Implementation, case: RotationCase) -> None:
     """|(y₂ᵢ, y₂ᵢ₊₁)| = |(x₂ᵢ, x₂ᵢ₊₁)|
 
@@ -79,7 +89,7 @@ def test_each_pair_keeps_its_length(impl: Implementation, case: RotationCase) ->
     )
 
 
-@property_of("apply_rope", strategies.rotations(), share=0.5)
+@property_of("apply_rope", rotations(), share=0.5)
 def test_position_0_leaves_a_row_as_it_is(impl: Implementation, case: RotationCase) -> None:
     """R(0)·x = x
 
@@ -93,7 +103,7 @@ def test_position_0_leaves_a_row_as_it_is(impl: Implementation, case: RotationCa
     )
 
 
-@property_of("apply_rope", strategies.turns())
+@property_of("apply_rope", turns())
 def test_turning_by_a_then_by_b_is_turning_by_their_sum(
     impl: Implementation, case: TurnsCase
 ) -> None:
@@ -112,7 +122,7 @@ def test_turning_by_a_then_by_b_is_turning_by_their_sum(
     )
 
 
-@property_of("apply_rope", strategies.turns_and_back())
+@property_of("apply_rope", turns_and_back())
 def test_turning_back_by_the_opposite_position_restores_the_row(
     impl: Implementation, case: TurnsCase
 ) -> None:
@@ -129,7 +139,7 @@ def test_turning_back_by_the_opposite_position_restores_the_row(
     )
 
 
-@property_of("apply_rope", strategies.sums())
+@property_of("apply_rope", sums())
 def test_rotation_is_linear(impl: Implementation, case: LinearCase) -> None:
     """R(p)·(a·x + b·y) = a·R(p)·x + b·R(p)·y
 
@@ -144,7 +154,7 @@ def test_rotation_is_linear(impl: Implementation, case: LinearCase) -> None:
     expect(together, separately, within=2 * bounds.rotation(size, case.positions, case.base))
 
 
-@property_of("apply_rope", strategies.rotations())
+@property_of("apply_rope", rotations())
 def test_each_row_depends_on_its_own_position_alone(
     impl: Implementation, case: RotationCase
 ) -> None:
@@ -164,7 +174,7 @@ def test_each_row_depends_on_its_own_position_alone(
     )
 
 
-@property_of("apply_rope", strategies.two_bases(), share=0.5)
+@property_of("apply_rope", two_bases(), share=0.5)
 def test_another_base_turns_by_other_angles(impl: Implementation, case: BasesCase) -> None:
     """base ≠ base′, i > 0, p ≠ 0 ⇒ p·θᵢ ≠ p·θ′ᵢ
 
@@ -182,7 +192,7 @@ def test_another_base_turns_by_other_angles(impl: Implementation, case: BasesCas
     )
 
 
-@property_of("apply_rope", strategies.rotations(), share=0.5)
+@property_of("apply_rope", rotations(), share=0.5)
 def test_rotation_has_the_default_base_10000(impl: Implementation, case: RotationCase) -> None:
     """apply_rope(x, p) = apply_rope(x, p, 10000)
 
@@ -196,7 +206,7 @@ def test_rotation_has_the_default_base_10000(impl: Implementation, case: Rotatio
     )
 
 
-@property_of("apply_rope", strategies.position_forms())
+@property_of("apply_rope", position_forms())
 def test_positions_may_be_a_list_or_an_integer_array(
     impl: Implementation, case: ArgumentCase
 ) -> None:
@@ -214,7 +224,7 @@ def test_positions_may_be_a_list_or_an_integer_array(
     )
 
 
-@property_of("apply_rope", strategies.row_forms())
+@property_of("apply_rope", row_forms())
 def test_rows_may_be_integers_and_lie_in_memory_in_any_way(
     impl: Implementation, case: ArgumentCase
 ) -> None:

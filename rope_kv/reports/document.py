@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..testing.cases import to_json
+from ..testing.case_json import to_json
 from ..testing.verdict import Result, Verdict
 
 SCHEMA = "rope-kv/verdict/1"

@@ -16,7 +16,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .cases import Case, from_json, to_json
+from .case_json import from_json, to_json
+from .cases import Case
 from .property import Property, all_properties
 
 FORMAT = 1

@@ -11,7 +11,8 @@ import pytest
 import rope_kv
 from rope_kv import check, traps
 from rope_kv.reports.document import document
-from rope_kv.testing.cases import RotationCase, size, to_json
+from rope_kv.testing.case_json import to_json
+from rope_kv.testing.cases import RotationCase, size
 from rope_kv.testing.implementation import FUNCTIONS, SpecError, load
 from rope_kv.testing.profiles import PROFILES, Profile
 from rope_kv.testing.property import Property, all_properties
