@@ -77,6 +77,8 @@ def matrix(returned: Any, shape: tuple[int, ...], function: str) -> Array:
     Forgiving on purpose: a list, another dtype or an extra axis of length 1 is the business of
     one property, and must not hide what the numbers are.
     """
+    if returned is None:
+        raise _not_an_array(returned, shape, function)
     try:
         found = np.array(returned)
         if found.dtype.kind == "O":

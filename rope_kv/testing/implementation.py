@@ -121,7 +121,9 @@ class InProcess:
         try:
             with _quiet(), _names_set(namespace, self._replaced):
                 return function(*arguments)
-        except (Exception, SystemExit) as error:
+        except KeyboardInterrupt:
+            raise  # Someone wants to stop, and this is the only way to say so.
+        except BaseException as error:
             sentence = f"{name} raised {told(error, self._path)}"
         raise Broken(sentence, "raised")
 

@@ -5,7 +5,7 @@ Misconception: All heads of a model are equally wide, so the width does not seem
 Hint: Make two calls that differ only in the width of the rows.
 Seen in: whittle-org/whittle #21
 Function: apply_rope
-Shown by: a-rotated-array-is-not-touched-by-later-calls-bee70519.json
+Shown by: rotation-does-not-depend-on-earlier-calls-cd0641a7.json
 """
 
 import numpy as np

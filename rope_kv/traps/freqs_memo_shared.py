@@ -5,7 +5,7 @@ Misconception: A cache decorator looks free of side effects, since the function 
 Hint: Write into a table you were given, then ask for it again.
 Seen in: sgl-project/sglang #33575
 Function: rope_freqs
-Shown by: writing-into-frequencies-does-not-change-the-next-ones-d092a249.json
+Shown by: an-array-of-frequencies-is-not-touched-by-later-calls-a33d1e9b.json
 """
 
 import functools

@@ -1,0 +1,51 @@
+"""The README shows what is true: its failure text, its table, its numbers, its commands."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from rope_kv import traps
+from rope_kv.cli import main
+from rope_kv.testing.property import all_properties
+
+PATH = Path(__file__).parents[2] / "README.md"
+HALVES = traps.find_trap("pairs-adjacent-vs-halves").path
+
+if not PATH.is_file():
+    pytest.skip("the README is only in a clone", allow_module_level=True)
+README = PATH.read_text(encoding="utf-8")
+
+
+def test_the_failure_text_is_what_check_prints(capsys):
+    main(["check", str(HALVES), "--no-record"])
+    printed = capsys.readouterr().out
+    shown = README.split("```")[1].strip()
+    assert shown in printed
+    functions = README.split("rope_freqs          held")[1].split("\n\n")[0]
+    assert functions in printed
+
+
+def test_the_table_has_every_property_and_its_law():
+    table = [line for line in README.splitlines() if line.startswith("| ")]
+    for prop in all_properties():
+        advice = " (advice)" if prop.advice else ""
+        law = prop.law.replace("|", "\\|")
+        assert f"| {prop.title}{advice} | {law} |" in table
+
+
+def test_the_numbers_are_right():
+    right = list((Path(__file__).parent / "right").glob("*.py"))
+    assert f"rope_kv is {len(all_properties())} properties" in README
+    assert f"# {len(traps.all_traps())} of them" in README
+    assert f"{len(right)} correct implementations" in README
+
+
+def test_every_option_it_names_exists():
+    parser_help = []
+    for command in ("check", "replay", "new", "properties", "traps"):
+        with pytest.raises(SystemExit):
+            main([command, "--help"])
+        parser_help.append(command)
+    for command in re.findall(r"^rope-kv (\w+)", README, re.M):
+        assert command in parser_help

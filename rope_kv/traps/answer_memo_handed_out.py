@@ -1,0 +1,51 @@
+"""The answer is remembered by everything it depends on, and the stored array is handed out.
+
+Misconception: The memo cannot be wrong, since its key holds all that the answer depends on.
+Hint: Who owns the array that is returned, and who else has it?
+Seen in: constructed
+Function: decode_incremental
+Shown by: a-decoded-array-is-not-touched-by-later-calls-c10e6534.json
+"""
+
+import numpy as np
+
+
+def rope_freqs(d, base=10000):
+    return 1.0 / base ** (np.arange(0, d, 2) / d)
+
+
+def apply_rope(x, positions, base=10000):
+    x = np.asarray(x, dtype=np.float64)
+    angles = np.outer(positions, rope_freqs(x.shape[1], base))
+    cos, sin = np.cos(angles), np.sin(angles)
+    even, odd = x[:, 0::2], x[:, 1::2]
+    rotated = np.empty_like(x)
+    rotated[:, 0::2] = even * cos - odd * sin
+    rotated[:, 1::2] = even * sin + odd * cos
+    return rotated
+
+
+_answers = {}
+
+
+def decode_incremental(decoder, x_embedded):
+    x_embedded = np.asarray(x_embedded, dtype=np.float64)
+    asked = (x_embedded.shape, x_embedded.tobytes(), decoder.base, decoder.Wq.tobytes())
+    if asked in _answers:
+        return _answers[asked]
+    width = x_embedded.shape[1]
+    keys, values, outputs = [], [], []
+    for t in range(len(x_embedded)):
+        row = x_embedded[t : t + 1]
+        q = apply_rope(decoder.project_q(row), [t], decoder.base)
+        k = apply_rope(decoder.project_k(row), [t], decoder.base)
+        v = decoder.project_v(row)
+        keys.append(k[0])
+        values.append(v[0])
+        scores = np.array(keys) @ q[0] / np.sqrt(width)
+        weights = np.exp(scores - scores.max())
+        weights /= weights.sum()
+        attended = weights @ np.array(values)
+        outputs.append(decoder.project_out(attended[np.newaxis]))
+    _answers[asked] = np.concatenate(outputs)
+    return _answers[asked]
