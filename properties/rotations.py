@@ -191,7 +191,17 @@ def two_bases(draw: st.DrawFn) -> BasesCase:
 def rotation_calls(draw: st.DrawFn) -> RotationCallsCase:
     """Draw two rotations that differ in one thing, and a form of their arguments."""
     changed = draw(
-        one_of("positions", "rows", "base", "length", "width", "order", "dtype", "contents")
+        one_of(
+            "positions",
+            "rows",
+            "base",
+            "length",
+            "width",
+            "order",
+            "dtype",
+            "contents",
+            "contents",
+        )
     )
     form = draw(one_of(forms.PLAIN, forms.PLAIN, forms.INTEGER))
     count, other_count = draw(one_of(1, 2, 3, 4)), draw(one_of(1, 2, 3, 4, 7))

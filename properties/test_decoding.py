@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from rope_kv import oracle
 from rope_kv.testing import bounds, calls, forms
 from rope_kv.testing.cases import (
     DecodeBasesCase,
@@ -30,11 +29,11 @@ from .histories import (
 
 
 def expect_the_full_forward(impl: Implementation, case: DecodeCase) -> None:
-    """Compare a decode with the oracle's pass over the whole sequence."""
+    """Compare a decode with the pass over the whole sequence at once."""
     x, decoder = array(case.x), case.decoder()
     expect(
         calls.decode(impl, case),
-        oracle.forward(x, decoder),
+        decoder.forward_full(x),
         within=bounds.decoding(x, decoder),
     )
 
@@ -111,7 +110,7 @@ def test_each_output_depends_on_every_visible_token(impl: Implementation, case: 
     decoder = before.decoder()
     expect_change(
         (calls.decode(impl, before), calls.decode(impl, after)),
-        (oracle.forward(array(before.x), decoder), oracle.forward(array(after.x), decoder)),
+        (decoder.forward_full(array(before.x)), decoder.forward_full(array(after.x))),
         within=bounds.decoding(array(before.x), decoder)
         + bounds.decoding(array(after.x), decoder),
     )
@@ -146,7 +145,7 @@ def test_decoding_follows_the_base_of_its_decoder(
     x, decoder, other_decoder = array(case.x), one.decoder(), other.decoder()
     expect_change(
         (calls.decode(impl, one), calls.decode(impl, other)),
-        (oracle.forward(x, decoder), oracle.forward(x, other_decoder)),
+        (decoder.forward_full(x), other_decoder.forward_full(x)),
         within=bounds.decoding(x, decoder) + bounds.decoding(x, other_decoder),
     )
 

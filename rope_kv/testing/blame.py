@@ -7,7 +7,7 @@ lower one is the whole cause.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -38,13 +38,32 @@ RESTS_ON: dict[str, tuple[str, Callable[..., Array]]] = {
 }
 
 
-def culprit(impl: Implementation, broken: Property, case: Case) -> str | None:
-    """Return the lower function that is the whole cause of a broken property, or None."""
+def culprit(
+    impl: Implementation, broken: Property, case: Case, history: Sequence[Case]
+) -> str | None:
+    """Return the lower function that is the whole cause of a broken property, or None.
+
+    `history` are the cases that were tried before. A case that breaks the property after them and
+    not alone is tried again after them, since what is remembered may be the lower one's.
+    """
     if broken.function not in RESTS_ON:
         return None
     lower, right = RESTS_ON[broken.function]
-    try:
-        broken.body(impl.with_replaced(lower, right), case)
-    except Broken:
+    if not holds(broken, impl.with_replaced(lower, right), case):
         return None
+    if holds(broken, impl.fresh(), case):
+        replaced = impl.with_replaced(lower, right)
+        for earlier in history:
+            holds(broken, replaced, earlier)
+        if not holds(broken, replaced, case):
+            return None
     return lower
+
+
+def holds(prop: Property, impl: Implementation, case: Case) -> bool:
+    """Return whether a property holds for one case."""
+    try:
+        prop.body(impl, case)
+    except Broken:
+        return False
+    return True

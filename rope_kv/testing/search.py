@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 
 from hypothesis import given
@@ -21,6 +23,9 @@ from .verdict import Result
 
 # How many of the smallest failing cases are tried before a failure is said to depend on history.
 REPLAYS = 5
+# How many earlier cases are repeated to find out whose memory a failure depends on: what is
+# remembered wrongly is mostly remembered from the start.
+HISTORY = 200
 
 
 class _EnoughError(BaseException):
@@ -34,46 +39,50 @@ class _Watch:
     """The body of a property, watched: it counts, remembers failures and ends a long search."""
 
     def __init__(self, searched: Property, profile: Profile, excusing: bool = True) -> None:
-        self._property = searched
+        self.property = searched
         self._profile = profile
         self._excusing = excusing
-        self._held: set[Case] = set()
         self._deadline = math.inf
+        self.tried: dict[Case, Broken | None] = {}
         self.failures: dict[Case, Broken] = {}
         self.excuses: Counter[str] = Counter()
-        self.calls = 0
-        self.calls_at_failure = 0
+        self._tried_at_failure = 0
 
     def __call__(self, impl: Implementation, case: Case) -> None:
-        broken = self.failures.get(case)
-        if broken is None and case not in self._held:
-            broken = self._try(impl, case)
+        if case not in self.tried:
+            self.tried[case] = self._try(impl, case)
+        broken = self.tried[case]
         if broken is not None:
             # One line raises for all, since Hypothesis tells failures apart by where they arise.
             raise Broken(broken.sentence, broken.kind)
 
     def _try(self, impl: Implementation, case: Case) -> Broken | None:
-        if self.failures and (
-            self.calls - self.calls_at_failure >= self._profile.attempts
-            or time.monotonic() > self._deadline
-        ):
+        if self.failures and self._has_tried_enough():
             raise _EnoughError
-        self.calls += 1
         try:
-            self._property.body(impl, case)
+            self.property.body(impl, case)
         except Broken as broken:
-            culprit = None
-            if self._excusing:
-                culprit = blame.culprit(impl, self._property, case)
-            if culprit is None:
-                if not self.failures:
-                    self.calls_at_failure = self.calls
-                    self._deadline = time.monotonic() + self._profile.patience
-                self.failures[case] = broken
-                return broken
-            self.excuses[culprit] += 1
-        self._held.add(case)
+            if self._is_excused(impl, case):
+                return None
+            if not self.failures:
+                self._tried_at_failure = len(self.tried)
+                self._deadline = time.monotonic() + self._profile.patience
+            self.failures[case] = broken
+            return broken
         return None
+
+    def _has_tried_enough(self) -> bool:
+        attempts = len(self.tried) - self._tried_at_failure
+        return attempts > self._profile.attempts or time.monotonic() > self._deadline
+
+    def _is_excused(self, impl: Implementation, case: Case) -> bool:
+        culprit = None
+        if self._excusing:
+            history = tuple(self.tried)[:HISTORY]
+            culprit = blame.culprit(impl, self.property, case, history)
+        if culprit is not None:
+            self.excuses[culprit] += 1
+        return culprit is not None
 
 
 def search(
@@ -83,33 +92,31 @@ def search(
 
     Where `excusing`, a breach that a wrong lower function explains is none of this property.
     """
-    started = time.perf_counter()
     watch = _Watch(searched, profile, excusing)
-    with measuring() as meter:
-        try:
-            impl = impl.fresh()
-            _run(searched, watch, impl, profile)
-            result = _result(searched, impl, watch, meter)
-        except LoadError as error:
-            result = Result(searched, "broken", message=str(error))
-        except Exception as error:
-            result = Result(searched, "error", message=f"{type(error).__name__}: {error}")
-    return _timed(result, time.perf_counter() - started)
+    return _judged(impl, watch, lambda fresh: _run(searched, watch, fresh, profile))
 
 
 def replay(searched: Property, impl: Implementation, case: Case) -> Result:
     """Return whether one case breaks a property: held, broken, or error."""
-    started = time.perf_counter()
     watch = _Watch(searched, Profile("replay", examples=1, attempts=0, patience=0.0))
+    return _judged(impl, watch, lambda fresh: watch(fresh, case))
+
+
+def _judged(impl: Implementation, watch: _Watch, run: Callable[[Implementation], None]) -> Result:
+    """Return the result of a run that is watched, on the implementation with no memory."""
+    started = time.perf_counter()
     with measuring() as meter:
         try:
-            watch(impl.fresh(), case)
-        except Broken:
-            pass
+            fresh = impl.fresh()
+            with contextlib.suppress(Broken, _EnoughError):
+                run(fresh)
+            result = _result(watch, fresh, meter)
+        except LoadError as error:
+            result = Result(watch.property, "broken", message=str(error))
         except Exception as error:
-            result = Result(searched, "error", message=f"{type(error).__name__}: {error}")
-            return _timed(result, time.perf_counter() - started)
-    return _timed(_result(searched, impl, watch, meter), time.perf_counter() - started)
+            # Whatever else is raised is not the implementation's: those come as Broken.
+            result = Result(watch.property, "error", message=f"{type(error).__name__}: {error}")
+    return replace(result, seconds=time.perf_counter() - started)
 
 
 def _run(searched: Property, watch: _Watch, impl: Implementation, profile: Profile) -> None:
@@ -118,39 +125,36 @@ def _run(searched: Property, watch: _Watch, impl: Implementation, profile: Profi
         watch(impl, case)
 
     test = profile.settings(searched.share)(given(case=searched.strategy)(body))
-    try:
-        with reaching(profile):
-            for case in searched.examples:
-                try:
-                    watch(impl, case)
-                except Broken:
-                    continue
+    with reaching(profile):
+        for case in searched.examples:
+            with contextlib.suppress(Broken):
+                watch(impl, case)
+        try:
             test(impl)
-    except (Broken, _EnoughError):
-        pass
-    except HypothesisException:
-        # A failure that does not come back is still a failure, and is in watch.failures.
-        if not watch.failures:
-            raise
+        except HypothesisException:
+            # A failure that does not come back is still a failure, and is in watch.failures.
+            if not watch.failures:
+                raise
 
 
-def _result(searched: Property, impl: Implementation, watch: _Watch, meter: Meter) -> Result:
+def _result(watch: _Watch, impl: Implementation, meter: Meter) -> Result:
+    searched, count = watch.property, len(watch.tried)
     worst = meter.worst if meter.worst is not None and math.isfinite(meter.worst) else None
     if not watch.failures:
         if not watch.excuses:
-            return Result(searched, "held", watch.calls, worst)
+            return Result(searched, "held", count, worst)
         because = watch.excuses.most_common(1)[0][0]
         message = f"wrong only because {because} is"
-        return Result(searched, "held", watch.calls, message=message, because=because)
+        return Result(searched, "held", count, message=message, because=because)
     smallest = sorted(watch.failures, key=size)
-    replays = [case for case in smallest[:REPLAYS] if _fails_alone(searched, impl, case)][:1]
+    replays = [c for c in smallest[:REPLAYS] if not blame.holds(searched, impl.fresh(), c)]
     chosen = (replays or smallest)[0]
     broken = watch.failures[chosen]
     wrongest = max(smallest, key=lambda case: watch.failures[case].ratio or 0.0)
     return Result(
         searched,
         "broken",
-        watch.calls,
+        count,
         worst,
         counterexample=chosen,
         broken=broken,
@@ -159,16 +163,3 @@ def _result(searched: Property, impl: Implementation, watch: _Watch, meter: Mete
         message=broken.sentence or f"the error is {broken.ratio:.3g} times the rounding bound",
         replays=bool(replays),
     )
-
-
-def _fails_alone(searched: Property, impl: Implementation, case: Case) -> bool:
-    """Return whether a case breaks the property by itself, with nothing called before it."""
-    try:
-        searched.body(impl.fresh(), case)
-    except Broken:
-        return True
-    return False
-
-
-def _timed(result: Result, seconds: float) -> Result:
-    return replace(result, seconds=seconds)

@@ -38,19 +38,19 @@ class TracedDecoder:
 
     def project_q(self, rows: Any) -> Array:
         """Return the queries of `rows` (1, D)."""
-        return self._project("project_q", rows, self._decoder.Wq)
+        return self._project("project_q", rows)
 
     def project_k(self, rows: Any) -> Array:
         """Return the keys of `rows` (1, D)."""
-        return self._project("project_k", rows, self._decoder.Wk)
+        return self._project("project_k", rows)
 
     def project_v(self, rows: Any) -> Array:
         """Return the values of `rows` (1, D)."""
-        return self._project("project_v", rows, self._decoder.Wv)
+        return self._project("project_v", rows)
 
     def project_out(self, rows: Any) -> Array:
         """Return the outputs of the attended `rows`."""
-        return self._project("project_out", rows, self._decoder.Wo)
+        return self._project("project_out", rows)
 
     def forward_full(self, x_embedded: Any) -> Array:
         """Return the whole causal pass; a decode loop that calls it is in breach."""
@@ -71,11 +71,15 @@ class TracedDecoder:
                 return name
         return None
 
-    def _project(self, name: str, rows: Any, weights: Array) -> Array:
+    def _project(self, name: str, rows: Any) -> Array:
         given = np.array(rows)
         self.calls.append(Call(name, given))
-        result: Array = np.asarray(given, dtype=np.float64) @ weights
-        return result
+        project = getattr(self._decoder, name)
+        if given.shape[-1:] == (self.width,):
+            projected: Array = project(given.reshape(-1, self.width))
+            return projected.reshape(given.shape)
+        refused: Array = project(given)  # Raises: these rows are not of the decoder's width.
+        return refused
 
 
 def expect_each_row_once(decoder: TracedDecoder, name: str, x: Array) -> None:

@@ -4,7 +4,7 @@ Misconception: A model has only one base, so it does not seem to belong in the k
 Hint: Make two calls that differ only in the base.
 Seen in: constructed
 Function: apply_rope
-Shown by: rotation-does-not-depend-on-earlier-calls-156bb3ec.json
+Shown by: another-base-turns-by-other-angles-07c5895c.json
 """
 
 import numpy as np

@@ -4,7 +4,7 @@ Misconception: A cache has to survive from step to step, so it is put where it s
 Hint: Call the function twice. How many keys does the first token of the second call see?
 Seen in: Lightning-AI/litgpt #1596
 Function: decode_incremental
-Shown by: embedded-rows-may-be-integers-and-lie-in-memory-in-any-way-3798ecee.json
+Shown by: decoding-does-not-depend-on-earlier-calls-92b4fff5.json
 """
 
 import numpy as np

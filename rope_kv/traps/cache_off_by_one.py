@@ -5,7 +5,7 @@ Misconception: The length of the cache looks like the position of the new token,
 Hint: Print the positions of q and k within one step.
 Seen in: constructed
 Function: decode_incremental
-Shown by: large-scores-do-not-overflow-a91737a0.json
+Shown by: large-scores-do-not-overflow-17f0e68b.json
 """
 
 import numpy as np

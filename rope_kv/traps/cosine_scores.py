@@ -4,7 +4,7 @@ Misconception: A score is a similarity, and similarity is the cosine.
 Hint: Double the query. Should the weights change?
 Seen in: learners
 Function: decode_incremental
-Shown by: embedded-rows-may-be-integers-and-lie-in-memory-in-any-way-7e5c136a.json
+Shown by: decoding-does-not-depend-on-earlier-calls-7c8bded5.json
 """
 
 import numpy as np

@@ -4,7 +4,7 @@ Misconception: The line reads from left to right like the formula in the paper.
 Hint: Python binds ** more tightly than /. Evaluate the line by hand for the first pair.
 Seen in: learners
 Function: rope_freqs
-Shown by: frequencies-have-the-default-base-10000-73ca6d6d.json
+Shown by: frequencies-do-not-depend-on-earlier-calls-8bcc8d00.json
 """
 
 import numpy as np

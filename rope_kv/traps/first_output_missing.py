@@ -4,7 +4,7 @@ Misconception: The first token is the prompt, and outputs begin with what follow
 Hint: Count the rows of the result.
 Seen in: learners
 Function: decode_incremental
-Shown by: decoding-leaves-later-rotations-unchanged-f633397c.json
+Shown by: decoding-does-not-depend-on-earlier-calls-7c8bded5.json
 """
 
 import numpy as np

@@ -4,7 +4,7 @@ Misconception: The widely copied half-split code concatenates the frequencies wi
 Hint: What shape does the contract ask for? Which pairing is the concatenated table made for?
 Seen in: huggingface/transformers #34741
 Function: rope_freqs
-Shown by: frequencies-have-the-default-base-10000-54daa952.json
+Shown by: frequencies-do-not-depend-on-earlier-calls-1750aaa6.json
 """
 
 import numpy as np

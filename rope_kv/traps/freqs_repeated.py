@@ -5,7 +5,7 @@ Misconception: Both coordinates of a pair need the angle, so the table gets one 
 Hint: What shape does the contract ask for, and who combines the table with the pairs?
 Seen in: learners
 Function: rope_freqs
-Shown by: frequencies-have-the-default-base-10000-54daa952.json
+Shown by: frequencies-do-not-depend-on-earlier-calls-1750aaa6.json
 """
 
 import numpy as np

@@ -5,7 +5,7 @@ Misconception: The first exponent is 0 and base ** 0 is 1, which looks like an e
 Hint: Count the entries for d = 4.
 Seen in: learners
 Function: rope_freqs
-Shown by: frequencies-have-the-default-base-10000-54daa952.json
+Shown by: frequencies-do-not-depend-on-earlier-calls-1750aaa6.json
 """
 
 import numpy as np

@@ -4,7 +4,7 @@ Misconception: The two lists look alike and are filled side by side.
 Hint: Which list is compared with the query, and what does it hold?
 Seen in: constructed
 Function: decode_incremental
-Shown by: decoding-follows-the-base-of-its-decoder-072055c1.json
+Shown by: one-token-repeated-decodes-to-its-own-value-531c5cd5.json
 """
 
 import numpy as np

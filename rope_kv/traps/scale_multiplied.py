@@ -4,7 +4,7 @@ Misconception: Scaling by sqrt(D) is remembered without its direction.
 Hint: Should the scores become larger or smaller?
 Seen in: learners
 Function: decode_incremental
-Shown by: decoding-follows-the-base-of-its-decoder-8a127218.json
+Shown by: incremental-decoding-equals-the-full-forward-cd0c9bfd.json
 """
 
 import numpy as np

@@ -4,7 +4,7 @@ Misconception: Any constant cancels in the quotient, and centring is good practi
 Hint: Try a cache in which one score is far above all the others.
 Seen in: learners
 Function: decode_incremental
-Shown by: large-scores-do-not-overflow-3e9518e1.json
+Shown by: large-scores-do-not-overflow-74da99c0.json
 """
 
 import numpy as np
