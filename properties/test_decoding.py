@@ -17,6 +17,7 @@ from rope_kv.testing.property import property_of
 from rope_kv.testing.trace import TracedDecoder
 
 from .histories import (
+    LONGEST,
     edits,
     histories,
     histories_under_two_bases,
@@ -50,7 +51,13 @@ def test_incremental_decoding_equals_the_full_forward(
     expect_the_full_forward(impl, case)
 
 
-@property_of("decode_incremental", long_histories(), share=0.25)
+@property_of(
+    "decode_incremental",
+    long_histories(),
+    examples=(LONGEST,),
+    share=0.25,
+    widens="incremental_decoding_equals_the_full_forward",
+)
 def test_long_histories_decode_like_short_ones(impl: Implementation, case: DecodeCase) -> None:
     """T to 257: decode(x) = softmax(mask(R·q·(R·k)ᵀ / √D))·v·Wo
 
@@ -60,7 +67,12 @@ def test_long_histories_decode_like_short_ones(impl: Implementation, case: Decod
     expect_the_full_forward(impl, case)
 
 
-@property_of("decode_incremental", loud_histories(), share=0.5)
+@property_of(
+    "decode_incremental",
+    loud_histories(),
+    share=0.5,
+    widens="incremental_decoding_equals_the_full_forward",
+)
 def test_large_scores_do_not_overflow(impl: Implementation, case: DecodeCase) -> None:
     """softmax(s) = softmax(s − max s), for |s| far above 709
 
@@ -69,7 +81,7 @@ def test_large_scores_do_not_overflow(impl: Implementation, case: DecodeCase) ->
     expect_the_full_forward(impl, case)
 
 
-@property_of("decode_incremental", prefixes())
+@property_of("decode_incremental", prefixes(), share=0.5)
 def test_the_first_rows_are_the_decode_of_the_first_rows(
     impl: Implementation, case: PrefixCase
 ) -> None:
@@ -83,10 +95,11 @@ def test_the_first_rows_are_the_decode_of_the_first_rows(
         calls.decode(impl, whole)[:n],
         calls.decode(impl, beginning),
         within=2 * bounds.decoding(array(beginning.x), beginning.decoder()),
+        sides=("alone", "in whole"),
     )
 
 
-@property_of("decode_incremental", edits())
+@property_of("decode_incremental", edits(), share=0.5)
 def test_no_output_depends_on_a_later_token(impl: Implementation, case: EditCase) -> None:
     """t < u ⇒ ∂ output[t] / ∂ x[u] = 0
 
@@ -97,10 +110,11 @@ def test_no_output_depends_on_a_later_token(impl: Implementation, case: EditCase
         calls.decode(impl, after)[: case.at],
         calls.decode(impl, before)[: case.at],
         within=2 * bounds.decoding(array(before.x), before.decoder())[: case.at],
+        sides=("before", "after"),
     )
 
 
-@property_of("decode_incremental", edits())
+@property_of("decode_incremental", edits(), share=0.75)
 def test_each_output_depends_on_every_visible_token(impl: Implementation, case: EditCase) -> None:
     """t ≥ u ⇒ ∂ output[t] / ∂ x[u] ≠ 0
 
@@ -139,7 +153,7 @@ def test_decoding_follows_the_base_of_its_decoder(
 ) -> None:
     """base ≠ base′ ⇒ decode(decoder, x) ≠ decode(decoder′, x)
 
-    Catches a base that is written into the loop.
+    Catches a base that is written into the loop, and positions that are all 0.
     """
     one, other = case.decodes()
     x, decoder, other_decoder = array(case.x), one.decoder(), other.decoder()
@@ -150,7 +164,7 @@ def test_decoding_follows_the_base_of_its_decoder(
     )
 
 
-@property_of("decode_incremental", history_forms())
+@property_of("decode_incremental", history_forms(), share=0.75)
 def test_embedded_rows_may_be_integers_and_lie_in_memory_in_any_way(
     impl: Implementation, case: DecodeFormCase
 ) -> None:
@@ -164,4 +178,5 @@ def test_embedded_rows_may_be_integers_and_lie_in_memory_in_any_way(
         calls.decode_with(impl, TracedDecoder(decoder), forms.ROWS[case.form](x.copy())),
         calls.decode(impl, plain),
         within=bounds.decoding(x, decoder),
+        sides=("otherwise", "this form"),
     )

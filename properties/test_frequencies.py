@@ -89,13 +89,32 @@ def test_frequencies_have_the_default_base_10000(
 ) -> None:
     """rope_freqs(d) = rope_freqs(d, 10000)
 
-    Catches another default.
+    Catches another default, and a default that is the base of the call before.
     """
     shape = (case.d // 2,)
+    calls.frequencies(impl, case)
     expect(
         matrix(impl.rope_freqs(case.d), shape, "rope_freqs"),
         matrix(impl.rope_freqs(case.d, 10000), shape, "rope_freqs"),
         within=bounds.frequencies(case.d, 10000),
+        sides=("base=10000", "no base"),
+    )
+
+
+@property_of("rope_freqs", frequencies(), share=0.25)
+def test_the_base_of_frequencies_may_be_given_by_name(
+    impl: Implementation, case: FrequencyCase
+) -> None:
+    """rope_freqs(d, base=b) = rope_freqs(d, b)
+
+    Catches a parameter of another name.
+    """
+    returned = impl.rope_freqs(case.d, base=case.base)
+    expect(
+        matrix(returned, (case.d // 2,), "rope_freqs"),
+        calls.frequencies(impl, case),
+        within=bounds.frequencies(case.d, case.base),
+        sides=("in order", "by name"),
     )
 
 
@@ -110,4 +129,5 @@ def test_squaring_the_base_squares_each_frequency(
     theta = calls.frequencies(impl, case)
     squared = calls.frequencies(impl, FrequencyCase(case.d, case.base**2))
     within = bounds.frequencies(case.d, case.base)
-    expect(squared, theta**2, within=bounds.frequencies(case.d, case.base**2) + 3 * within * theta)
+    within = bounds.frequencies(case.d, case.base**2) + 3 * within * theta
+    expect(squared, theta**2, within=within, sides=("θ(base)²", "θ(base²)"))

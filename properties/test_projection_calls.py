@@ -6,15 +6,12 @@ import numpy as np
 
 from rope_kv.testing import calls
 from rope_kv.testing.cases import DecodeCase, array
-from rope_kv.testing.comparison import Broken, described
+from rope_kv.testing.comparison import Broken, counted, described
 from rope_kv.testing.implementation import Implementation
 from rope_kv.testing.property import property_of
 from rope_kv.testing.trace import TracedDecoder, expect_each_row_once
 
-from .histories import (
-    fine_histories,
-    histories,
-)
+from .histories import fine_histories, histories, long_histories
 
 
 def traced(impl: Implementation, case: DecodeCase) -> TracedDecoder:
@@ -66,7 +63,8 @@ def test_project_out_turns_each_attended_row_once(impl: Implementation, case: De
         )
     total = sum(len(rows) for rows in given)
     if total != len(case.x):
-        raise Broken(f"project_out was given {total} rows for {len(case.x)} tokens", "calls")
+        count, tokens = counted(total, "row"), counted(len(case.x), "token")
+        raise Broken(f"project_out was given {count} for {tokens}", "calls")
 
 
 @property_of("decode_incremental", fine_histories(), share=0.5)
@@ -78,8 +76,24 @@ def test_the_full_forward_is_never_called(impl: Implementation, case: DecodeCase
     given = traced(impl, case).rows_given("forward_full")
     if given:
         raise Broken(
-            f"forward_full was called {len(given)} times: it is there to compare with", "calls"
+            f"{counted(len(given), 'call')} of forward_full: it is there to compare with", "calls"
         )
+
+
+@property_of("decode_incremental", long_histories(), share=0.25)
+def test_long_histories_are_projected_row_by_row_as_well(
+    impl: Implementation, case: DecodeCase
+) -> None:
+    """T to 257: calls of project_q, project_k, project_v = x[0:1], …, x[T−1:T] each
+
+    Catches work that is done again when a buffer grows, a first block that is projected at once,
+    and a full forward for long inputs.
+    """
+    decoder = traced(impl, case)
+    for name in ("project_q", "project_k", "project_v"):
+        expect_each_row_once(decoder, name, array(case.x))
+    if given := decoder.rows_given("forward_full"):
+        raise Broken(f"{counted(len(given), 'call')} of forward_full", "calls")
 
 
 @property_of("decode_incremental", histories(smallest=2), share=0.25, advice=True)
@@ -92,7 +106,8 @@ def test_each_step_is_finished_before_the_next_row_is_touched(
     """
     decoder = traced(impl, case)
     names = ("project_q", "project_k", "project_v")
-    if any(len(decoder.rows_given(name)) != len(case.x) for name in names):
+    given = {name: decoder.rows_given(name) for name in (*names, "project_out")}
+    if any(sum(map(len, map(np.atleast_2d, rows))) != len(case.x) for rows in given.values()):
         return  # Steps cannot be told apart; the properties above say what is wrong.
     finished, touched = 0, dict.fromkeys(names, 0)
     for call in decoder.calls:
@@ -102,7 +117,7 @@ def test_each_step_is_finished_before_the_next_row_is_touched(
             if finished < touched[call.name]:
                 raise Broken(
                     f"{call.name} was given row {touched[call.name]} "
-                    f"when {finished} rows had been projected out",
+                    f"when {counted(finished, 'row')} had been projected out",
                     "calls",
                 )
             touched[call.name] += 1

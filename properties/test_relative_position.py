@@ -28,4 +28,5 @@ def test_scores_depend_on_relative_position_alone(impl: Implementation, case: Sc
         np.array(np.sum(q * k)),
         np.array(np.sum(q_shifted * k_shifted)),
         within=2 * bounds.scores([case.q], [case.k], far, far, case.base),
+        sides=("shifted", "at m and n"),
     )

@@ -14,16 +14,18 @@ from rope_kv.testing.cases import (
     TurnsCase,
     array,
 )
-from rope_kv.testing.comparison import expect, expect_change
+from rope_kv.testing.comparison import expect, expect_change, matrix
 from rope_kv.testing.implementation import Implementation
 from rope_kv.testing.property import property_of
 
 from .rotations import (
+    WHOLE_BLOCKS,
     far_rotations,
     long_rotations,
     position_forms,
     rotations,
     row_forms,
+    signed_rotations,
     sums,
     turns,
     turns_and_back,
@@ -53,7 +55,7 @@ def test_each_adjacent_pair_turns_by_its_own_angle(
     expect_the_definition(impl, case)
 
 
-@property_of("apply_rope", far_rotations())
+@property_of("apply_rope", far_rotations(), widens="each_adjacent_pair_turns_by_its_own_angle")
 def test_far_positions_turn_as_exactly_as_near_ones(
     impl: Implementation, case: RotationCase
 ) -> None:
@@ -64,13 +66,29 @@ def test_far_positions_turn_as_exactly_as_near_ones(
     expect_the_definition(impl, case)
 
 
-@property_of("apply_rope", long_rotations(), share=0.2)
+@property_of(
+    "apply_rope",
+    long_rotations(),
+    examples=WHOLE_BLOCKS,
+    share=0.5,
+    widens="each_adjacent_pair_turns_by_its_own_angle",
+)
 def test_long_inputs_turn_row_by_row_like_short_ones(
     impl: Implementation, case: RotationCase
 ) -> None:
     """T to 257: (x₂ᵢ + j·x₂ᵢ₊₁) ↦ (x₂ᵢ + j·x₂ᵢ₊₁)·exp(j·p·θᵢ)
 
     Catches work in blocks that forgets the last one, and buffers of a fixed number of rows.
+    """
+    expect_the_definition(impl, case)
+
+
+@property_of("apply_rope", signed_rotations(), widens="each_adjacent_pair_turns_by_its_own_angle")
+def test_negative_positions_turn_the_other_way(impl: Implementation, case: RotationCase) -> None:
+    """p from −2²⁰: (x₂ᵢ + j·x₂ᵢ₊₁) ↦ (x₂ᵢ + j·x₂ᵢ₊₁)·exp(j·p·θᵢ)
+
+    Catches a sign that is lost or shared, tables and memos that know only one sign, and types
+    that are chosen by the largest position.
     """
     expect_the_definition(impl, case)
 
@@ -86,6 +104,7 @@ def test_each_pair_keeps_its_length(impl: Implementation, case: RotationCase) ->
         bounds.pair_lengths(calls.rotate(impl, case)),
         bounds.pair_lengths(x),
         within=bounds.lengths(x, case.positions),
+        sides=("|x pairs|", "|y pairs|"),
     )
 
 
@@ -119,6 +138,7 @@ def test_turning_by_a_then_by_b_is_turning_by_their_sum(
         calls.turn(impl, once, list(second.positions), case.base),
         calls.rotate(impl, both),
         within=within,
+        sides=("a + b", "a, then b"),
     )
 
 
@@ -151,7 +171,8 @@ def test_rotation_is_linear(impl: Implementation, case: LinearCase) -> None:
     )
     together = calls.turn(impl, case.a * array(case.x) + case.b * array(case.y), places, case.base)
     size = np.abs(case.a * array(case.x)) + np.abs(case.b * array(case.y))
-    expect(together, separately, within=2 * bounds.rotation(size, case.positions, case.base))
+    within = 2 * bounds.rotation(size, case.positions, case.base)
+    expect(together, separately, within=within, sides=("separately", "together"))
 
 
 @property_of("apply_rope", rotations())
@@ -171,6 +192,7 @@ def test_each_row_depends_on_its_own_position_alone(
         calls.rotate(impl, case),
         np.vstack(alone),
         within=bounds.rotation(x, case.positions, case.base),
+        sides=("row by row", "together"),
     )
 
 
@@ -196,13 +218,31 @@ def test_another_base_turns_by_other_angles(impl: Implementation, case: BasesCas
 def test_rotation_has_the_default_base_10000(impl: Implementation, case: RotationCase) -> None:
     """apply_rope(x, p) = apply_rope(x, p, 10000)
 
-    Catches another default.
+    Catches another default, and a default that is the base of the call before.
     """
     x, places = array(case.x), list(case.positions)
+    calls.rotate(impl, case)
     expect(
         calls.turn(impl, x.copy(), places),
         calls.turn(impl, x.copy(), places, 10000),
         within=bounds.rotation(x, places, 10000),
+        sides=("base=10000", "no base"),
+    )
+
+
+@property_of("apply_rope", rotations(), share=0.25)
+def test_positions_and_base_may_be_given_by_name(impl: Implementation, case: RotationCase) -> None:
+    """apply_rope(x, positions=p, base=b) = apply_rope(x, p, b)
+
+    Catches parameters of other names.
+    """
+    x, places = array(case.x), list(case.positions)
+    returned = impl.apply_rope(x.copy(), positions=list(places), base=case.base)
+    expect(
+        matrix(returned, x.shape, "apply_rope"),
+        calls.rotate(impl, case),
+        within=bounds.rotation(x, places, case.base),
+        sides=("in order", "by name"),
     )
 
 
@@ -221,10 +261,11 @@ def test_positions_may_be_a_list_or_an_integer_array(
         calls.turn(impl, x.copy(), places, case.base),
         calls.turn(impl, x.copy(), other(list(case.positions)), case.base),
         within=bounds.rotation(x, case.positions, case.base),
+        sides=("otherwise", "this form"),
     )
 
 
-@property_of("apply_rope", row_forms())
+@property_of("apply_rope", row_forms(), share=1.5)
 def test_rows_may_be_integers_and_lie_in_memory_in_any_way(
     impl: Implementation, case: ArgumentCase
 ) -> None:
@@ -238,4 +279,5 @@ def test_rows_may_be_integers_and_lie_in_memory_in_any_way(
         calls.turn(impl, forms.ROWS[case.form](x.copy()), list(case.positions), case.base),
         calls.rotate(impl, plain),
         within=bounds.rotation(x, case.positions, case.base),
+        sides=("otherwise", "this form"),
     )

@@ -7,10 +7,12 @@ of our own.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
+import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -35,14 +37,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status."""
     # One thread is faster for small matrices, and the same on every machine.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # Closed by the shell: there is nobody to tell.
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
     options = _parser().parse_args(arguments)
     try:
         status: int = options.run(options)
+        sys.stdout.flush()
     except Misuse as misuse:
         print(f"rope-kv: {misuse}", file=sys.stderr)
         return 2
     except BrokenPipeError:
         # Whoever read the output has seen enough; Python must not complain when it closes.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 2
+    except OSError as error:
+        where = f" {error.filename}" if error.filename else " the output"
+        print(f"rope-kv: cannot use{where}: {error.strerror}", file=sys.stderr)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 2
     except KeyboardInterrupt:
@@ -70,7 +81,11 @@ def _parser() -> argparse.ArgumentParser:
     check = command("check", _check, "say whether an implementation is right, and what is wrong")
     check.add_argument("implementation", metavar="IMPL", help=SPEC_HELP)
     check.add_argument("--profile", choices=PROFILES, default="grade", help="how long to search")
-    check.add_argument("--json", metavar="FILE", help="write the verdict as JSON; - is stdout")
+    check.add_argument(
+        "--json",
+        metavar="FILE",
+        help="write the verdict as JSON, to a new file or over an older verdict; - is stdout",
+    )
     _add_record(check)
 
     replay = command("replay", _replay, "run stored counterexamples, and nothing else")
@@ -96,7 +111,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_record(parser: argparse.ArgumentParser) -> None:
     group = parser.add_mutually_exclusive_group()
-    group.add_argument("--record", metavar="DIR", type=Path, help=RECORD_HELP)
+    group.add_argument("--record", metavar="DIR", type=_folder, help=RECORD_HELP)
     group.add_argument("--no-record", action="store_true", help="keep no counterexample")
 
 
@@ -105,26 +120,24 @@ def _check(options: argparse.Namespace) -> int:
     from .reports.document import document
     from .testing.check import check
     from .testing.counterexample import where_to_record
-    from .testing.implementation import SpecError
+    from .testing.loading import SpecError
 
-    if options.profile in ("grade", "ci"):
-        _store_no_hypothesis_files()
     record = where_to_record(options.record, options.no_record)
+    if options.json is not None:
+        _refuse_to_overwrite(options.json)
     to_stdout = options.json == "-"
     if not to_stdout:
         _print(text.heading(options.implementation, options.profile, __version__))
+    keeps_nothing = options.profile in ("grade", "ci")
     try:
-        verdict = check(options.implementation, profile=options.profile, record=record)
+        with _no_hypothesis_files() if keeps_nothing else contextlib.nullcontext():
+            verdict = check(options.implementation, profile=options.profile, record=record)
     except SpecError as error:
         raise Misuse(str(error)) from None
-    except OSError as error:
-        raise Misuse(f"cannot keep a counterexample in {record}: {error.strerror}") from None
     if options.json:
         _write_json(options.json, document(verdict))
     if not to_stdout:
-        for block in text.failures(verdict, options.implementation):
-            _print("\n" + block)
-        _print("\n" + text.summary(verdict))
+        _print("\n" + text.report(verdict, options.implementation))
     if verdict.verdict == "GRADER_ERROR":
         print(text.errors(verdict), file=sys.stderr)
         return 2
@@ -134,8 +147,8 @@ def _check(options: argparse.Namespace) -> int:
 def _replay(options: argparse.Namespace) -> int:
     from .reports import text
     from .testing.counterexample import CounterexampleError, files_in, load, stored
-    from .testing.implementation import LoadError, SpecError
-    from .testing.implementation import load as load_implementation
+    from .testing.loading import LoadError, SpecError
+    from .testing.loading import load as load_implementation
     from .testing.search import replay
 
     for place in options.places:
@@ -169,6 +182,8 @@ def _replay(options: argparse.Namespace) -> int:
 
 
 def _new(options: argparse.Namespace) -> int:
+    if options.file.suffix != ".py":
+        raise Misuse(f"the name of the new file must end in .py, found {str(options.file)!r}")
     skeleton = (Path(__file__).parent / "skeleton.py").read_text(encoding="utf-8")
     try:
         with options.file.open("x", encoding="utf-8") as file:
@@ -177,7 +192,8 @@ def _new(options: argparse.Namespace) -> int:
         raise Misuse(f"{options.file} exists already: choose another name") from None
     except OSError as error:
         raise Misuse(f"cannot write {options.file}: {error.strerror}") from None
-    _print(f"{options.file}: fill in the three functions, then  rope-kv check {options.file}")
+    command = shlex.join(["rope-kv", "check", str(options.file)])
+    _print(f"{options.file}: fill in the three functions, then  {command}")
     return 0
 
 
@@ -209,28 +225,58 @@ def _traps(options: argparse.Namespace) -> int:
     return 0
 
 
+def _folder(name: str) -> Path:
+    if not name:
+        raise argparse.ArgumentTypeError("the name of a folder is missing")
+    path = Path(name)
+    if path.exists() and not path.is_dir():
+        raise argparse.ArgumentTypeError(f"{name} is not a folder")
+    return path
+
+
+def _refuse_to_overwrite(target: str) -> None:
+    """Raise Misuse where the verdict would take the place of anything but an older verdict."""
+    path = Path(target)
+    if target == "-" or (target and not path.exists() and path.parent.is_dir()):
+        return
+    if not target or not path.is_file():
+        raise Misuse(f"cannot write {target!r}: it is not a file in a folder that exists")
+    try:
+        older = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        older = None
+    if not isinstance(older, dict) or not str(older.get("schema")).startswith("rope-kv/verdict/"):
+        raise Misuse(f"{target} exists and is no verdict: choose another name")
+
+
 def _write_json(target: str, document: dict[str, object]) -> None:
     content = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
     if target == "-":
         _print(content)
         return
     path = Path(target)
-    unfinished = path.with_name(path.name + ".unfinished")
+    # Written beside and renamed, so that no reader ever sees half a file.
+    unfinished = path.with_name(f"{path.name}.{os.getpid()}.unfinished")
     try:
         unfinished.write_text(content + "\n", encoding="utf-8")
         unfinished.replace(path)
-    except OSError as error:
-        raise Misuse(f"cannot write {target}: {error.strerror}") from None
+    finally:
+        unfinished.unlink(missing_ok=True)
 
 
-def _store_no_hypothesis_files() -> None:
-    """Keep Hypothesis from leaving a folder behind: these profiles use nothing of it.
+@contextlib.contextmanager
+def _no_hypothesis_files() -> Iterator[None]:
+    """Keep Hypothesis from leaving a folder behind, where a profile uses nothing of it.
 
     It gives up on a folder that cannot be made, without a word.
     """
     from hypothesis.configuration import set_hypothesis_home_dir
 
     set_hypothesis_home_dir(Path(os.devnull) / "hypothesis")
+    try:
+        yield
+    finally:
+        set_hypothesis_home_dir(None)
 
 
 def _print(line: str, stream: TextIO | None = None) -> None:

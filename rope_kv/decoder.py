@@ -58,7 +58,7 @@ class Decoder:
         return oracle.forward(real_rows(x_embedded, "x_embedded", self.width), self)
 
     def __repr__(self) -> str:
-        base = "" if self.base == 10000 else f", base={self.base:g}"
+        base = "" if self.base == 10000 else f", base={self.base!r}"
         seed = f", seed={self.seed}" if self.seed else ""
         return f"Decoder({self.width}{base}{seed})"
 

@@ -19,7 +19,8 @@ from . import __version__
 from .reports import text
 from .testing import counterexample
 from .testing.check import recorded
-from .testing.implementation import InProcess, LoadError, SpecError, load
+from .testing.implementation import InProcess
+from .testing.loading import LoadError, SpecError, load
 from .testing.profiles import PROFILES, Profile
 from .testing.property import find_property
 from .testing.search import replay, search
@@ -30,9 +31,10 @@ if TYPE_CHECKING:
 _IMPL = pytest.StashKey[InProcess]()
 
 for _profile in PROFILES.values():
-    # "ci" is a profile that Hypothesis itself loads on a CI machine; it stays Hypothesis's.
+    # Only the name: --hypothesis-profile must know it, and other tests must notice nothing.
+    # "ci" is Hypothesis's own, which it loads on a CI machine.
     if _profile.name != "ci":
-        settings.register_profile(_profile.name, _profile.settings(1.0))
+        settings.register_profile(_profile.name)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 MOST_ROWS = 6
-MOST_COLUMNS = 8
+MOST_COLUMNS = 6
 HOPELESS = 1e100  # the bound of an entry that must be 0 is all but 0 itself
 SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
@@ -22,10 +22,9 @@ def times(ratio: float | None) -> str:
         return "where nothing but 0 is right"
     if ratio < 1000:
         return f"{ratio:.3g} times the rounding bound"
-    power = int(np.floor(np.log10(ratio)))
-    digits = ratio / 10.0**power
-    lead = "" if f"{digits:.0f}" == "1" else f"{digits:.0f}·"
-    return f"{lead}10{str(power).translate(SUPERSCRIPTS)} times the rounding bound"
+    digit, power = f"{ratio:.0e}".split("e")
+    lead = "" if digit == "1" else f"{digit}·"
+    return f"{lead}10{str(int(power)).translate(SUPERSCRIPTS)} times the rounding bound"
 
 
 def digits_to_differ(one: float, other: float) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import textwrap
 from collections.abc import Iterator
 
@@ -48,7 +49,7 @@ def failure(result: Result, spec: str) -> str:
         if broken.sentence:
             lines += _labelled("found", broken.sentence)
         lines += _values(result)
-    lines += _labelled("catches", prop.catches)
+    lines += _labelled("advice" if prop.advice else "catches", prop.catches)
     if not result.replays:
         lines += _labelled(
             "note",
@@ -57,27 +58,39 @@ def failure(result: Result, spec: str) -> str:
         )
     if result.saved_as:
         # One line, however long: it is there to be copied.
-        command = f"rope-kv replay {result.saved_as} --impl {spec}"
+        command = shlex.join(["rope-kv", "replay", result.saved_as, "--impl", spec])
         lines.append(f"  {'replay':<{LABEL - 2}}{command}")
     return "\n".join(lines)
 
 
+def report(verdict: Verdict, spec: str = "") -> str:
+    """Return the whole report of a verdict."""
+    return "\n\n".join([*failures(verdict, spec or verdict.implementation), summary(verdict)])
+
+
 def failures(verdict: Verdict, spec: str) -> Iterator[str]:
-    """Yield the text of each broken property; those that fail just as another did, together."""
+    """Yield the text of each broken property, and of those that say nothing new their titles."""
+    broken = [result for result in verdict.results if result.outcome == "broken"]
+    names = {result.property.name for result in broken}
+    alone = {result.property.function for result in broken if result.replays}
     seen: set[tuple[str, str]] = set()
-    same: list[str] = []
-    for result in verdict.results:
-        if result.outcome != "broken":
+    titles: dict[str, list[str]] = {}
+    for result in broken:
+        prop, key = result.property, (result.property.function, result.message)
+        kind = result.broken.kind if result.broken is not None else "raised"
+        if kind == "missing" and key in seen:
             continue
-        failed = result.broken is not None and result.broken.kind in ("missing", "raised", "type")
-        key = (result.property.function, result.message)
-        if failed and key in seen:
-            same.append(_title(result))
+        if kind in ("raised", "unwritten", "type") and key in seen:
+            titles.setdefault("for the same reasons:", []).append(_title(result))
+        elif prop.widens in names:
+            titles.setdefault("by the same laws, on other inputs:", []).append(_title(result))
+        elif not result.replays and prop.function in alone:
+            titles.setdefault("only after earlier calls:", []).append(_title(result))
         else:
             yield failure(result, spec)
         seen.add(key)
-    if same:
-        yield "\n".join(["for the same reasons:", *same])
+    for reason, lines in titles.items():
+        yield "\n".join([reason, *lines])
 
 
 def summary(verdict: Verdict) -> str:
@@ -127,11 +140,19 @@ def _title(result: Result) -> str:
 def _function_line(verdict: Verdict, name: str, state: str) -> str:
     results = [r for r in verdict.results if r.property.function == name and not r.property.advice]
     held = sum(result.outcome == "held" for result in results)
-    because = {result.because for result in results if result.because}
-    notes = [f"{held} of {len(results)} properties hold"]
-    if state == "held" and because:
-        notes.append(f"wrong only because {' and '.join(sorted(because))} is")
-    return f"{name:<20}{state:<9}{'; '.join(notes)}"
+    notes = f"{held} of {len(results)} properties hold"
+    if state == "held" and (cause := _cause(verdict, name)):
+        notes = f"right by itself; wrong only because {cause} is"
+    return f"{name:<20}{state:<9}{notes}"
+
+
+def _cause(verdict: Verdict, name: str) -> str | None:
+    """Return the function at the bottom of what is wrong with one that is right by itself."""
+    blamed = {r.property.function: r.because for r in verdict.results if r.because}
+    cause = blamed.get(name)
+    while cause in blamed and verdict.functions[cause] == "held":
+        cause = blamed[cause]
+    return cause
 
 
 def _values(result: Result) -> list[str]:
@@ -142,11 +163,12 @@ def _values(result: Result) -> list[str]:
     if broken.expected is not None and broken.at is not None:
         digits = numbers.digits_to_differ(broken.expected[broken.at], broken.yours[broken.at])
     lines = []
+    expected, yours = broken.sides
     if broken.expected is not None:
-        lines += _aligned("expected", numbers.rows(broken.expected, broken.at, digits))
-    lines += _aligned("yours", numbers.rows(broken.yours, broken.at, digits))
+        lines += _aligned(expected, numbers.rows(broken.expected, broken.at, digits))
+    lines += _aligned(yours, numbers.rows(broken.yours, broken.at, digits))
     if broken.at is not None:
-        lines += _labelled("differs", _where(broken.at, broken.ratio))
+        lines += _labelled("differs", _where(broken.at, broken.ratio_at))
     worst = result.worst_broken
     if (
         worst is not None

@@ -39,14 +39,16 @@ RESTS_ON: dict[str, tuple[str, Callable[..., Array]]] = {
 
 
 def culprit(
-    impl: Implementation, broken: Property, case: Case, history: Sequence[Case]
+    impl: Implementation, broken: Property, case: Case, kind: str, history: Sequence[Case]
 ) -> str | None:
     """Return the lower function that is the whole cause of a broken property, or None.
+
+    `kind` is that of the breach. Where a property does not inherit, a wrong value is its own.
 
     `history` are the cases that were tried before. A case that breaks the property after them and
     not alone is tried again after them, since what is remembered may be the lower one's.
     """
-    if broken.function not in RESTS_ON:
+    if broken.function not in RESTS_ON or (kind == "value" and not broken.inherits):
         return None
     lower, right = RESTS_ON[broken.function]
     if not holds(broken, impl.with_replaced(lower, right), case):

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
-from .cases import Case, Matrix, Row
+from .cases import Case
 
 
 def to_json(case: Case) -> dict[str, Any]:
     """Return the case as JSON data: an object, its fields by name."""
-    return {
-        name: to_json(value) if hasattr(value, "_fields") else value
-        for name, value in case._asdict().items()
-    }
+    return {name: _data(value) for name, value in case._asdict().items()}
 
 
 def from_json(case_type: type[Case], data: Mapping[str, Any]) -> Case:
@@ -25,6 +22,14 @@ def from_json(case_type: type[Case], data: Mapping[str, Any]) -> Case:
     return case_type(**{name: _field(hints[name], data[name], name) for name in hints})
 
 
+def _data(value: Any) -> Any:
+    if hasattr(value, "_fields"):
+        return to_json(value)
+    if isinstance(value, tuple):
+        return [_data(part) for part in value]
+    return value
+
+
 def _field(hint: Any, value: Any, name: str) -> Any:
     if hasattr(hint, "_fields"):
         return from_json(hint, value)
@@ -32,7 +37,6 @@ def _field(hint: Any, value: Any, name: str) -> Any:
         return value
     if hint in (int, float) and isinstance(value, hint | int) and not isinstance(value, bool):
         return value
-    if hint in (Row, tuple[int, ...], Matrix) and isinstance(value, list):
-        inner = Row if hint == Matrix else hint.__args__[0]
-        return tuple(_field(inner, part, name) for part in value)
+    if get_origin(hint) is tuple and isinstance(value, list):
+        return tuple(_field(get_args(hint)[0], part, name) for part in value)
     raise ValueError(f"its field {name!r} has a value of the wrong kind: {value!r:.60}")

@@ -96,8 +96,8 @@ class LinearCase(NamedTuple):
 
     def __str__(self) -> str:
         return (
-            f"{self.a:g}·x + {self.b:g}·y with x={_rows(self.x)}, y={_rows(self.y)}, "
-            f"positions={_places(self.positions)}{_base(self.base)}"
+            f"{_number(self.a)}·x + {_number(self.b)}·y with x={_rows(self.x)}, "
+            f"y={_rows(self.y)}, positions={_places(self.positions)}{_base(self.base)}"
         )
 
 
@@ -135,7 +135,7 @@ class BasesCase(NamedTuple):
     other_base: float
 
     def __str__(self) -> str:
-        return f"{RotationCase(*self[:3])} and the same with base={self.other_base:g}"
+        return f"{RotationCase(*self[:3])} and the same with base={_number(self.other_base)}"
 
     def rotations(self) -> tuple[RotationCase, ...]:
         """Return the rotations that this case asks for, as plain calls."""
@@ -145,24 +145,20 @@ class BasesCase(NamedTuple):
 
 
 class RotationCallsCase(NamedTuple):
-    """Calls of apply_rope, one after the other.
+    """A call of apply_rope, and others that are made after it.
 
-    `form` is the form of the first one's rows, one of forms.ROWS; or forms.SAME_BYTES: the
-    positions are an int64 array and an int32 array of the same bytes; or forms.SAME_ARRAYS: both
-    calls get the same array objects, refilled between them.
+    `form` is the form of the first one's rows, one of forms.ROWS; or forms.SAME_BYTES: the first
+    positions are an int64 array, the others int32 arrays of the same bytes; or forms.SAME_ARRAYS:
+    all calls get the same array objects, refilled between them.
     """
 
     first: RotationCase
-    second: RotationCase
+    others: tuple[RotationCase, ...]
     form: str
 
     def __str__(self) -> str:
         form = "" if self.form == PLAIN else f"   with {self.form}"
-        return f"{self.first}, then {self.second}{form}"
-
-    def rotations(self) -> tuple[RotationCase, ...]:
-        """Return the rotations that this case asks for, as plain calls."""
-        return (self.first, self.second)
+        return ", then ".join(map(str, (self.first, *self.others))) + form
 
 
 class FrequencyCallsCase(NamedTuple):
@@ -217,7 +213,7 @@ class PrefixCase(NamedTuple):
     seed: int
 
     def __str__(self) -> str:
-        return f"{self.decodes()[0]}, and its first {self.length} rows alone"
+        return f"{self.decodes()[0]}, and its beginning alone, length {self.length}"
 
     def decodes(self) -> tuple[DecodeCase, ...]:
         """Return the decodes that this case asks for, as plain calls."""
@@ -233,7 +229,7 @@ class DecodeBasesCase(NamedTuple):
     seed: int
 
     def __str__(self) -> str:
-        return f"{self.decodes()[0]} and the same with base={self.other_base:g}"
+        return f"{self.decodes()[0]} and the same with base={_number(self.other_base)}"
 
     def decodes(self) -> tuple[DecodeCase, ...]:
         """Return the decodes that this case asks for, as plain calls."""
@@ -257,27 +253,23 @@ class DecodeFormCase(NamedTuple):
 
 
 class DecodeCallsCase(NamedTuple):
-    """Calls of decode_incremental, one after the other, perhaps sharing an object.
+    """A call of decode_incremental, and others that are made after it, perhaps sharing an object.
 
-    `shared` is "nothing", "decoder" (both calls get the same decoder object) or "x_embedded"
-    (both calls get the same array object, refilled in place between them).
+    `shared` is "nothing", "decoder" (all calls get the same decoder object) or "x_embedded"
+    (all calls get the same array object, refilled in place between them).
     """
 
     first: DecodeCase
-    second: DecodeCase
+    others: tuple[DecodeCase, ...]
     shared: str
 
     def __str__(self) -> str:
         same = {
             "nothing": "",
             "decoder": " with the same decoder",
-            "x_embedded": " in the same array, refilled",
+            "x_embedded": " in the same array, refilled,",
         }
-        return f"{self.first}, then{same[self.shared]} {self.second}"
-
-    def decodes(self) -> tuple[DecodeCase, ...]:
-        """Return the decodes that this case asks for, as plain calls."""
-        return (self.first, self.second)
+        return f", then{same[self.shared]} ".join(map(str, (self.first, *self.others)))
 
 
 def size(case: Case) -> tuple[int, int, float]:
@@ -285,7 +277,7 @@ def size(case: Case) -> tuple[int, int, float]:
     numbers = list(_numbers(case))
     return (
         len(numbers),
-        sum(len(f"{number:g}") for number in numbers),
+        sum(len(_number(number)) for number in numbers),
         sum(abs(number) for number in numbers),
     )
 
@@ -299,11 +291,17 @@ def _numbers(value: Any) -> Any:
 
 
 def _base(base: float) -> str:
-    return "" if base == 10000 else f", base={base:g}"
+    return "" if base == 10000 else f", base={_number(base)}"
+
+
+def _number(value: float) -> str:
+    """Return a number exactly, as short as it can be typed."""
+    whole = float(value).is_integer() and abs(value) < 1e15
+    return str(int(value)) if whole else repr(value)
 
 
 def _row(row: Row) -> str:
-    return "[" + ", ".join(f"{value:.10g}" for value in row) + "]"
+    return "[" + ", ".join(_number(value) for value in row) + "]"
 
 
 def _rows(rows: Matrix) -> str:

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from . import counterexample
-from .implementation import Implementation, InProcess, LoadError, load
+from .implementation import Implementation, InProcess
+from .loading import LoadError, load
 from .profiles import PROFILES
 from .property import all_properties
 from .search import search
@@ -33,7 +34,8 @@ def check(
     profile : "grade", "dev", "ci" or "hunt"
         How long to search. `grade` draws the same cases for every implementation.
     record : folder, optional
-        Where to keep a file for each smallest counterexample. Nothing is written by default.
+        Where to keep a file for each smallest counterexample. By default none is kept; only
+        Hypothesis itself may leave its cache, a folder .hypothesis, where the program runs.
     progress : callable, optional
         Called with each property's result as soon as it is there.
 
@@ -95,7 +97,7 @@ def recorded(result: Result, directory: Path, impl: Implementation) -> Result:
     """Return the result with its counterexample kept as a file, where it has one that replays."""
     if result.counterexample is None or not result.replays or result.property.advice:
         return result
-    if result.broken is not None and result.broken.kind == "missing":
+    if result.broken is not None and result.broken.kind in ("missing", "unwritten"):
         return result  # No case is needed to show that a function is not there.
     why = result.message or result.property.title + " does not hold"
     path = counterexample.save(

@@ -17,14 +17,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 Array = NDArray[np.float64]
-Kind = Literal["value", "raised", "missing", "type", "calls", "purity"]
+Kind = Literal["value", "raised", "unwritten", "missing", "type", "calls", "purity"]
 
-# How far above the rounding bound the definition must move before an answer has to move too.
+# How many rounding bounds the right answer must move before yours has to move at all.
 CLEARLY = 1000.0
+EXPECTED_AND_YOURS = ("expected", "yours")
 
 
 class Broken(AssertionError):  # noqa: N818 - the word of the reports
-    """A property does not hold: a sentence, and the numbers where there are some."""
+    """A property does not hold: a sentence, and the numbers where there are some.
+
+    `expected` and `yours` are shown under the names in `sides`: two answers of the implementation
+    that should agree are not called expected. `at` is the first entry that differs and `ratio_at`
+    its error in rounding bounds; `ratio` is the largest error.
+    """
 
     def __init__(
         self,
@@ -33,7 +39,9 @@ class Broken(AssertionError):  # noqa: N818 - the word of the reports
         *,
         expected: Array | None = None,
         yours: Array | None = None,
+        sides: tuple[str, str] = EXPECTED_AND_YOURS,
         at: tuple[int, ...] | None = None,
+        ratio_at: float | None = None,
         ratio: float | None = None,
     ) -> None:
         super().__init__(sentence)
@@ -41,7 +49,9 @@ class Broken(AssertionError):  # noqa: N818 - the word of the reports
         self.kind = kind
         self.expected = expected
         self.yours = yours
+        self.sides = sides
         self.at = at
+        self.ratio_at = ratio_at
         self.ratio = ratio
 
 
@@ -97,6 +107,11 @@ def expect_float64_array(returned: Any, shape: tuple[int, ...], function: str) -
         raise _not_an_array(returned, shape, function)
 
 
+def counted(count: int, noun: str) -> str:
+    """Return a count and its noun, for a sentence."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 def described(returned: Any) -> str:
     """Return what something is, for a sentence: its type, and dtype and shape of an array."""
     if type(returned) is np.ndarray:
@@ -120,24 +135,37 @@ def agree(yours: Array, expected: Array, within: Array | float) -> bool:
     return bool(np.all(ratio(yours, expected, within) <= 1))
 
 
-def expect(yours: Array, expected: Array, within: Array | float, saying: str = "") -> None:
+def expect(
+    yours: Array,
+    expected: Array,
+    within: Array | float,
+    saying: str = "",
+    sides: tuple[str, str] = EXPECTED_AND_YOURS,
+) -> None:
     """Raise Broken where an entry is further from the expected one than its rounding bound."""
     ratios = ratio(yours, expected, within)
     worst = float(ratios.max(initial=0.0))
     if (meter := _meter.get()) is not None:
         meter.see(worst)
-    if worst <= 1:
-        return
-    at = tuple(int(i) for i in np.argwhere(ratios > 1)[0])
-    raise Broken(saying, expected=expected, yours=yours, at=at, ratio=worst)
+    if worst > 1:
+        at = tuple(int(i) for i in np.argwhere(ratios > 1)[0])
+        raise Broken(
+            saying,
+            expected=expected,
+            yours=yours,
+            sides=sides,
+            at=at,
+            ratio_at=float(ratios[at]),
+            ratio=worst,
+        )
 
 
 def expect_change(yours: tuple[Array, Array], right: tuple[Array, Array], within: Array) -> None:
-    """Raise Broken where the right answers clearly differ in a row and both of yours agree."""
+    """Raise Broken where the right answer clearly changes in a row and yours not by one bit."""
     due = np.abs(right[0] - right[1]) > CLEARLY * within
-    missing = due.any(axis=1) & ~np.any(ratio(*yours, within) > 1, axis=1)
-    if missing.any():
-        row = int(np.argmax(missing))
+    standing = due.any(axis=1) & np.all(yours[0] == yours[1], axis=1)
+    if standing.any():
+        row = int(np.argmax(standing))
         raise Broken(
             f"row {row} of the result does not change at all",
             expected=right[1],

@@ -10,6 +10,7 @@ import datetime
 import hashlib
 import importlib
 import json
+import os
 import re
 from collections.abc import Iterable
 from importlib.metadata import version
@@ -60,9 +61,12 @@ def save(directory: Path, of: Property, case: Case, why: str, against: str) -> P
     }
     directory.mkdir(parents=True, exist_ok=True)
     # Written beside and renamed, so that no reader ever sees half a file.
-    unfinished = path.with_suffix(".unfinished")
-    unfinished.write_text(_one_line_a_row(document) + "\n", encoding="utf-8")
-    unfinished.replace(path)
+    unfinished = path.with_suffix(f".{os.getpid()}.unfinished")
+    try:
+        unfinished.write_text(_one_line_a_row(document) + "\n", encoding="utf-8")
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
     return path
 
 

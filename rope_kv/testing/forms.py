@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 
-def _read_only(x: Array) -> Any:
+def _read_only(x: NDArray[Any]) -> Any:
     x.flags.writeable = False
     return x
 
@@ -55,4 +55,5 @@ POSITIONS: dict[str, Callable[[list[int]], Any]] = {
     INT64: lambda p: np.array(p, dtype=np.int64),
     "an int32 array": lambda p: np.array(p, dtype=np.int32),
     LIST: lambda p: p,
+    "a read-only array": lambda p: _read_only(np.array(p, dtype=np.int64)),
 }

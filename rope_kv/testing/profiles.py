@@ -46,7 +46,7 @@ class Profile(NamedTuple):
 PROFILES = {
     profile.name: profile
     for profile in (
-        Profile("grade", examples=60, attempts=150, patience=2.0),
+        Profile("grade", examples=60, attempts=150, patience=1.0),
         Profile("dev", examples=60, attempts=300, patience=4.0, random=True),
         Profile("ci", examples=200, attempts=300, patience=4.0),
         Profile("hunt", examples=3000, attempts=2000, patience=60.0, reach=8, random=True),

@@ -20,7 +20,10 @@ class Property(NamedTuple):
     """One law that an implementation must obey.
 
     `function` is the one it judges. `share` is the part of a profile's examples it runs: less
-    than 1 for one whose cases cost more. A breach of an advisory property fails nothing.
+    than 1 for one whose cases cost more. `widens` names a property of the same law on easier
+    inputs: where that one is broken, this one says nothing new. Where it `inherits`, a wrong
+    value may be the fault of a function that `function` calls. A breach of an advisory property
+    fails nothing.
     """
 
     name: str
@@ -33,6 +36,8 @@ class Property(NamedTuple):
     case_type: type[Case]
     examples: tuple[Case, ...]
     share: float
+    widens: str
+    inherits: bool
     advice: bool
 
     @property
@@ -47,6 +52,8 @@ def property_of(
     *,
     examples: tuple[Case, ...] = (),
     share: float = 1.0,
+    widens: str = "",
+    inherits: bool = True,
     advice: bool = False,
 ) -> Callable[[Body], Callable[..., None]]:
     """Make a test the property of one function of the contract, for every `case`.
@@ -73,6 +80,8 @@ def property_of(
             case_type=get_type_hints(body)["case"],
             examples=examples,
             share=share,
+            widens=widens,
+            inherits=inherits,
             advice=advice,
         )
         return test

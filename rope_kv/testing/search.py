@@ -16,7 +16,8 @@ from hypothesis.errors import HypothesisException
 from . import blame
 from .cases import Case, size
 from .comparison import Broken, Meter, measuring
-from .implementation import Implementation, LoadError
+from .implementation import Implementation
+from .loading import LoadError
 from .profiles import Profile, reaching
 from .property import Property
 from .verdict import Result
@@ -62,7 +63,7 @@ class _Watch:
         try:
             self.property.body(impl, case)
         except Broken as broken:
-            if self._is_excused(impl, case):
+            if self._is_excused(impl, case, broken):
                 return None
             if not self.failures:
                 self._tried_at_failure = len(self.tried)
@@ -75,11 +76,11 @@ class _Watch:
         attempts = len(self.tried) - self._tried_at_failure
         return attempts > self._profile.attempts or time.monotonic() > self._deadline
 
-    def _is_excused(self, impl: Implementation, case: Case) -> bool:
+    def _is_excused(self, impl: Implementation, case: Case, broken: Broken) -> bool:
         culprit = None
         if self._excusing:
             history = tuple(self.tried)[:HISTORY]
-            culprit = blame.culprit(impl, self.property, case, history)
+            culprit = blame.culprit(impl, self.property, case, broken.kind, history)
         if culprit is not None:
             self.excuses[culprit] += 1
         return culprit is not None

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..decoder import Decoder
-from .comparison import Broken, described
+from .comparison import Broken, counted, described
 
 Array = NDArray[np.float64]
 WEIGHTS = ("Wq", "Wk", "Wv", "Wo")
@@ -35,6 +35,7 @@ class TracedDecoder:
             setattr(self, name, getattr(decoder, name).copy())
         self._decoder = decoder
         self.calls: list[Call] = []
+        self._attributes = set(vars(self))
 
     def project_q(self, rows: Any) -> Array:
         """Return the queries of `rows` (1, D)."""
@@ -62,7 +63,9 @@ class TracedDecoder:
         return [call.rows for call in self.calls if call.name == name]
 
     def changed(self) -> str | None:
-        """Return the name of an attribute that is no longer what it was, or None."""
+        """Return the name of an attribute that is new or no longer what it was, or None."""
+        for name in vars(self).keys() - self._attributes - {"_attributes"}:
+            return name
         for name in ("base", "width"):
             if getattr(self, name, None) != getattr(self._decoder, name):
                 return name
@@ -99,4 +102,6 @@ def expect_each_row_once(decoder: TracedDecoder, name: str, x: Array) -> None:
                 f"call {step + 1} of {name} was given {what}, expected row {step}", "calls"
             )
     if len(calls) != len(x):
-        raise Broken(f"{name} was called {len(calls)} times for {len(x)} rows", "calls")
+        raise Broken(
+            f"{counted(len(calls), 'call')} of {name} for {counted(len(x), 'row')}", "calls"
+        )

@@ -57,6 +57,11 @@ class Verdict:
     def __bool__(self) -> bool:
         return self.verdict == "PASS"
 
+    def __str__(self) -> str:
+        from ..reports import text
+
+        return text.report(self)
+
     @property
     def functions(self) -> dict[str, str]:
         """Each function of the contract: "held", "broken", "missing" or "not_run"."""

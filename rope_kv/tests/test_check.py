@@ -13,7 +13,8 @@ from rope_kv import check, traps
 from rope_kv.reports.document import document
 from rope_kv.testing.case_json import to_json
 from rope_kv.testing.cases import RotationCase, size
-from rope_kv.testing.implementation import FUNCTIONS, SpecError, load
+from rope_kv.testing.implementation import FUNCTIONS
+from rope_kv.testing.loading import SpecError, load
 from rope_kv.testing.profiles import PROFILES, Profile
 from rope_kv.testing.property import Property, all_properties
 from rope_kv.testing.search import search
@@ -109,6 +110,30 @@ def test_decoding_that_needs_no_own_rotation_is_held(tmp_path):
     assert not {r.because for r in verdict.results if r.because}
 
 
+def test_a_wrong_method_is_not_blamed_on_the_method_that_calls_it():
+    text = MODEL.replace("even * cos - odd * sin", "even * cos + odd * sin")
+    text = text.replace("apply_rope(decoder", "self.apply_rope(decoder").replace(
+        "def decode_incremental(", "def decode_incremental(self, "
+    )
+    namespace = {}
+    exec(text, namespace)
+
+    class Model:
+        rope_freqs = staticmethod(namespace["rope_freqs"])
+        apply_rope = staticmethod(namespace["apply_rope"])
+        decode_incremental = namespace["decode_incremental"]
+
+    verdict = check(Model())
+    assert verdict.functions == {
+        "rope_freqs": "held",
+        "apply_rope": "broken",
+        "decode_incremental": "held",
+    }
+    assert "right by itself; wrong only because apply_rope is" in str(verdict)
+    with pytest.raises(SpecError, match="Model is a class: name an instance of it"):
+        check(Model)
+
+
 def test_a_missing_function_is_said_and_the_rest_runs(tmp_path):
     path = tmp_path / "a.py"
     path.write_text(MODEL.split("def decode_incremental")[0], encoding="utf-8")
@@ -179,6 +204,26 @@ def test_check_works_without_pytest():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) == len(all_properties())
+
+
+def test_a_text_names_what_is_compared_and_every_digit_of_the_input():
+    text = str(check(trap("exponent-i-over-d")))
+    assert "|x pairs|" not in text
+    assert "|y pairs|" in str(check(trap("pairs-adjacent-vs-halves")))
+    case = RotationCase(((0.1 + 0.2, 1e-30),), (3,), 1000001)
+    shown = "apply_rope([[0.30000000000000004, 1e-30]], positions=[3], base=1000001)"
+    assert str(case) == shown
+
+
+def test_a_slip_is_not_accused_of_what_it_does_right():
+    """A softmax that is too sharp still depends on each token, and on the base."""
+    for name in ("scale-missing", "scale-multiplied"):
+        names = {r.property.name for r in check(trap(name)).with_outcome("broken")}
+        assert "incremental_decoding_equals_the_full_forward" in names
+        assert not names & {
+            "each_output_depends_on_every_visible_token",
+            "decoding_follows_the_base_of_its_decoder",
+        }
 
 
 def test_advice_fails_nothing():
@@ -259,4 +304,4 @@ def test_names_of_properties_are_unique():
 def test_a_case_counts_its_numbers():
     case = RotationCase(((1.0, 0.0),), (3,), 10000)
     assert size(case)[0] == 4
-    assert to_json(case) == {"x": ((1.0, 0.0),), "positions": (3,), "base": 10000}
+    assert to_json(case) == {"x": [[1.0, 0.0]], "positions": [3], "base": 10000}

@@ -64,7 +64,8 @@ def test_counterexamples_go_where_they_are_told_and_nowhere_unasked(capsys):
     assert os.listdir() == []
     run(capsys, "check", HALVES, "--record", "here")
     assert os.listdir() == ["here"]
-    assert len(os.listdir("here")) == 4
+    assert os.listdir("here")
+    assert not [name for name in os.listdir("here") if not name.endswith(".json")]
     Path("regressions").mkdir()
     run(capsys, "check", HALVES, "--no-record")
     assert os.listdir("regressions") == []
@@ -82,6 +83,34 @@ def test_json_goes_to_a_file_or_alone_to_standard_output(capsys):
         "apply_rope": "broken",
         "decode_incremental": "held",
     }
+
+
+def test_json_takes_the_place_of_an_older_verdict_and_of_nothing_else(capsys):
+    Path("solution.py").write_text("# all my work\n")
+    for mine in ("solution.py", "notes.json"):
+        Path(mine).write_text('{"all": "my work"}\n')
+        status, _, err = run(capsys, "check", "rope_kv", "--json", mine)
+        assert (status, err) == (
+            2,
+            f"rope-kv: {mine} exists and is no verdict: choose another name\n",
+        )
+        assert Path(mine).read_text() == '{"all": "my work"}\n'
+    for _ in range(2):
+        assert run(capsys, "check", "rope_kv", "--json", "verdict.json")[0] == 0
+    assert sorted(os.listdir()) == ["notes.json", "solution.py", "verdict.json"]
+
+
+def test_an_output_that_cannot_be_written_is_one_sentence():
+    command = f"{sys.executable} -m rope_kv properties"
+    for redirection, status, said in ((">&-", 0, ""), (">/dev/full", 2, "cannot use the output")):
+        if "/dev/full" in redirection and not Path("/dev/full").exists():
+            continue
+        done = subprocess.run(
+            f"{command} {redirection}", shell=True, stderr=subprocess.PIPE, text=True
+        )
+        assert done.returncode == status, done.stderr
+        assert said in done.stderr
+        assert "Traceback" not in done.stderr
 
 
 def test_a_new_file_loads_fails_every_property_and_says_what_to_do(capsys):
@@ -109,9 +138,14 @@ def test_a_file_that_does_not_load_exits_1_with_a_sentence(capsys):
     ("arguments", "sentence"),
     [
         (["check", "nowhere.py"], "there is no file nowhere.py"),
-        (["check", "rope_kv", "--json", "no/such/folder/x.json"], "cannot write no/such/folder"),
+        (["check", "rope_kv", "--json", "no/such/x.json"], "a file in a folder that exists"),
+        (["check", "rope_kv", "--json", "."], "a file in a folder that exists"),
+        (["check", "rope_kv", "--json", ""], "a file in a folder that exists"),
+        (["check", "an_empty_folder"], "an_empty_folder is a folder without code of its own"),
+        (["check", "notes.txt"], "the file notes.txt does not end in .py"),
+        (["new", "notes"], "the name of the new file must end in .py, found 'notes'"),
         (["replay", "nowhere"], "there is no nowhere"),
-        (["replay", "."], "no counterexample in ."),
+        (["replay", "an_empty_folder"], "no counterexample in an_empty_folder"),
         (["replay", "--impl", "nowhere.py"], "there is no file nowhere.py"),
         (["new", "no/such/folder/x.py"], "cannot write no/such/folder/x.py"),
         (["traps", "no-such-trap"], "there is no trap 'no-such-trap'"),
@@ -120,6 +154,8 @@ def test_a_file_that_does_not_load_exits_1_with_a_sentence(capsys):
     ],
 )
 def test_misuse_exits_2_with_one_sentence(capsys, arguments, sentence):
+    Path("an_empty_folder").mkdir()
+    Path("notes.txt").touch()
     status, _, err = run(capsys, *arguments)
     assert status == 2
     assert err.startswith("rope-kv: ")
@@ -128,7 +164,15 @@ def test_misuse_exits_2_with_one_sentence(capsys, arguments, sentence):
 
 
 def test_misspelt_options_exit_2(capsys):
-    for arguments in ([], ["chekc"], ["check"], ["check", "rope_kv", "--profile", "quick"]):
+    Path("a file").touch()
+    for arguments in (
+        [],
+        ["chekc"],
+        ["check"],
+        ["check", "rope_kv", "--profile", "quick"],
+        ["check", "rope_kv", "--record", ""],
+        ["check", "rope_kv", "--record", "a file"],
+    ):
         with pytest.raises(SystemExit) as leaving:
             main(arguments)
         assert leaving.value.code == 2

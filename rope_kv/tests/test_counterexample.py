@@ -9,7 +9,7 @@ from rope_kv import regressions, traps
 from rope_kv.testing import cases, counterexample
 from rope_kv.testing.case_json import from_json, to_json
 from rope_kv.testing.counterexample import CounterexampleError
-from rope_kv.testing.implementation import load
+from rope_kv.testing.loading import load
 from rope_kv.testing.property import all_properties
 from rope_kv.testing.search import replay
 

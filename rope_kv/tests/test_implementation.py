@@ -9,7 +9,7 @@ import pytest
 
 import rope_kv
 from rope_kv.testing.comparison import Broken
-from rope_kv.testing.implementation import LoadError, SpecError, load
+from rope_kv.testing.loading import LoadError, SpecError, load
 
 RIGHT = """
 import numpy as np

@@ -125,17 +125,22 @@ def test_advice_is_shown_and_fails_nothing(tmp_path):
 
 def test_other_hypothesis_tests_keep_their_settings(tmp_path):
     (tmp_path / "test_other.py").write_text(
-        "from hypothesis import given, settings, strategies as st\n"
+        "from hypothesis import example, given, settings, strategies as st\n"
         "count = []\n"
         "@settings(max_examples=7, database=None)\n"
         "@given(st.integers())\n"
         "def test_mine(n):\n    count.append(n)\n"
         "def test_count():\n    assert len(count) == 7\n"
         "def test_profile():\n    assert settings().max_examples == 100\n"
+        "@settings(database=None)\n"
+        "@given(st.integers())\n"
+        "@example(123456789123)\n"
+        "def test_example(n):\n    assert n != 123456789123\n"
     )
-    status, out = pytest_of(tmp_path, "test_other.py")
-    assert status == 0, out
-    assert "held" not in out
+    for profile in ("dev", "grade", "hunt"):
+        _, out = pytest_of(tmp_path, "test_other.py", "--hypothesis-profile", profile)
+        assert "1 failed, 3 passed" in out
+        assert "held" not in out
 
 
 def test_installing_alone_touches_nothing(tmp_path):

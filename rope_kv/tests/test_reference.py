@@ -52,7 +52,7 @@ def test_each_projection_uses_its_own_weights():
 
 def test_a_decoder_says_how_to_make_it_again():
     assert repr(Decoder(4)) == "Decoder(4)"
-    assert repr(Decoder(6, base=500.0, seed=2)) == "Decoder(6, base=500, seed=2)"
+    assert repr(Decoder(6, base=500.0, seed=2)) == "Decoder(6, base=500.0, seed=2)"
 
 
 def test_no_rows_give_no_rows():

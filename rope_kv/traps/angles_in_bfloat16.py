@@ -5,7 +5,7 @@ Misconception: Automatic mixed precision casts the multiplication, and nothing i
 Hint: How far apart are neighbouring bfloat16 numbers near 300?
 Seen in: huggingface/transformers #29285
 Function: apply_rope
-Shown by: scores-depend-on-relative-position-alone-f1a911fe.json
+Shown by: scores-depend-on-relative-position-alone-f3360e68.json
 """
 
 import numpy as np

@@ -4,7 +4,7 @@ Misconception: The model runs in half precision, so its tables are computed in h
 Hint: How far apart are neighbouring float16 numbers near 2000?
 Seen in: EleutherAI/gpt-neox #1003
 Function: apply_rope
-Shown by: positions-may-be-a-list-or-an-integer-array-f5368b3c.json
+Shown by: positions-may-be-a-list-or-an-integer-array-c09e29a2.json
 """
 
 import numpy as np

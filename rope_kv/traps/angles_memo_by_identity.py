@@ -5,7 +5,7 @@ Hint: Change an entry of the list between two calls. And what happens to an id a
   gone?
 Seen in: learners
 Function: apply_rope
-Shown by: rotation-does-not-depend-on-earlier-calls-70ecd0bb.json
+Shown by: rotation-does-not-depend-on-earlier-calls-91cd4da5.json
 """
 
 import numpy as np

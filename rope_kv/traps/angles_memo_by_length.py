@@ -4,7 +4,7 @@ Misconception: A sequence of a given length always had the same angles in the te
 Hint: Make two calls with the same number of rows at different positions.
 Seen in: lucidrains/rotary-embedding-torch #11
 Function: apply_rope
-Shown by: rotation-does-not-depend-on-earlier-calls-e1db77bb.json
+Shown by: rotation-does-not-depend-on-earlier-calls-63669827.json
 """
 
 import numpy as np

@@ -4,7 +4,7 @@ Misconception: The table belongs to the model, and the model is described by its
 Hint: Make two calls with rows of equal width at different positions.
 Seen in: lucidrains/rotary-embedding-torch #11
 Function: apply_rope
-Shown by: rotation-does-not-depend-on-earlier-calls-e1db77bb.json
+Shown by: rotation-does-not-depend-on-earlier-calls-63669827.json
 """
 
 import numpy as np

@@ -5,7 +5,7 @@ Misconception: All heads of a model are equally wide, so the width does not seem
 Hint: Make two calls that differ only in the width of the rows.
 Seen in: whittle-org/whittle #21
 Function: apply_rope
-Shown by: rotation-does-not-depend-on-earlier-calls-cd0641a7.json
+Shown by: rotation-does-not-depend-on-earlier-calls-9c26fe5c.json
 """
 
 import numpy as np

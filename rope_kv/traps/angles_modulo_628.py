@@ -4,7 +4,7 @@ Misconception: Sine and cosine repeat, so large angles may be brought back to on
 Hint: Is 6.28 a full turn? What is left of the difference after a hundred turns?
 Seen in: learners
 Function: apply_rope
-Shown by: scores-depend-on-relative-position-alone-4eeb6ce4.json
+Shown by: scores-depend-on-relative-position-alone-930935a8.json
 """
 
 import numpy as np

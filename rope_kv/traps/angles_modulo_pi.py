@@ -4,7 +4,7 @@ Misconception: pi is remembered as the period of the circle.
 Hint: Rotate by an angle between pi and two pi.
 Seen in: learners
 Function: apply_rope
-Shown by: scores-depend-on-relative-position-alone-c8fa30cd.json
+Shown by: scores-depend-on-relative-position-alone-b0a08f7f.json
 """
 
 import numpy as np

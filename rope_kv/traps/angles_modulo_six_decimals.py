@@ -4,7 +4,7 @@ Misconception: Six decimal places look exact enough.
 Hint: What is left of the missing digits after ten thousand turns?
 Seen in: learners
 Function: apply_rope
-Shown by: scores-depend-on-relative-position-alone-038c1893.json
+Shown by: scores-depend-on-relative-position-alone-1d2701f2.json
 """
 
 import numpy as np

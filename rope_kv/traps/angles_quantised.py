@@ -4,7 +4,7 @@ Misconception: A lookup table for sine and cosine is a classic saving, and 4096 
 Hint: Compare a result with one from np.cos, with all digits.
 Seen in: learners
 Function: apply_rope
-Shown by: scores-depend-on-relative-position-alone-aadc145e.json
+Shown by: scores-depend-on-relative-position-alone-ad1963e9.json
 """
 
 import numpy as np

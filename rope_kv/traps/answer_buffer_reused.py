@@ -4,7 +4,7 @@ Misconception: Allocating once is faster, and each answer is right at the moment
 Hint: Keep an answer, make another call, and look at the first answer again.
 Seen in: learners
 Function: decode_incremental
-Shown by: a-decoded-array-is-not-touched-by-later-calls-d95f0741.json
+Shown by: a-decoded-array-is-not-touched-by-later-calls-6778115e.json
 """
 
 import numpy as np

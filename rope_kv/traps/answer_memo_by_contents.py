@@ -4,7 +4,7 @@ Misconception: Equal inputs give equal outputs, as long as there is only one mod
 Hint: Decode the same sequence with two decoders.
 Seen in: learners
 Function: decode_incremental
-Shown by: decoding-does-not-depend-on-earlier-calls-92b4fff5.json
+Shown by: decoding-does-not-depend-on-earlier-calls-86b0eb3f.json
 """
 
 import numpy as np

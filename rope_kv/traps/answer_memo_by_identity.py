@@ -4,7 +4,7 @@ Misconception: The same object seems to mean the same contents.
 Hint: Change the input between two calls, or call with another decoder.
 Seen in: learners
 Function: decode_incremental
-Shown by: decoding-does-not-depend-on-earlier-calls-92b4fff5.json
+Shown by: decoding-does-not-depend-on-earlier-calls-739d181d.json
 """
 
 import numpy as np

@@ -4,7 +4,7 @@ Misconception: The shape was all that differed between the test inputs.
 Hint: Decode two different sequences of the same length.
 Seen in: learners
 Function: decode_incremental
-Shown by: decoding-does-not-depend-on-earlier-calls-92b4fff5.json
+Shown by: decoding-does-not-depend-on-earlier-calls-407e3b4e.json
 """
 
 import numpy as np

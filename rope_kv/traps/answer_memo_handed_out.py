@@ -4,7 +4,7 @@ Misconception: The memo cannot be wrong, since its key holds all that the answer
 Hint: Who owns the array that is returned, and who else has it?
 Seen in: constructed
 Function: decode_incremental
-Shown by: a-decoded-array-is-not-touched-by-later-calls-c10e6534.json
+Shown by: a-decoded-array-is-not-touched-by-later-calls-6ae3c122.json
 """
 
 import numpy as np

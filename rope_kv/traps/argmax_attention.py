@@ -4,7 +4,7 @@ Misconception: Softmax is pictured as choosing the best match.
 Hint: Use two keys with nearly equal scores.
 Seen in: learners
 Function: decode_incremental
-Shown by: each-output-depends-on-every-visible-token-0909cf09.json
+Shown by: each-output-depends-on-every-visible-token-2ddf1af7.json
 """
 
 import numpy as np

@@ -5,7 +5,7 @@ Misconception: Long contexts are said to need a larger base, and the rule is app
 Hint: Which base were the cached keys rotated with?
 Seen in: huggingface/transformers #25104
 Function: decode_incremental
-Shown by: long-histories-decode-like-short-ones-3b6fb6d7.json
+Shown by: long-histories-decode-like-short-ones-22201e9b.json
 """
 
 import numpy as np

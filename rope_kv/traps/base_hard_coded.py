@@ -4,7 +4,7 @@ Misconception: The default of apply_rope is right for most decoders.
 Hint: Decode with two decoders that differ only in their base.
 Seen in: huggingface/candle #3746
 Function: decode_incremental
-Shown by: decoding-follows-the-base-of-its-decoder-223aeffb.json
+Shown by: decoding-follows-the-base-of-its-decoder-f9ef04ca.json
 """
 
 import numpy as np

@@ -4,7 +4,7 @@ Misconception: rope numbers the rows it is given from 0, as it did in the full p
 Hint: Which positions does a call with one row use at step 3?
 Seen in: Blaizzy/mlx-vlm #1983
 Function: decode_incremental
-Shown by: decoding-follows-the-base-of-its-decoder-223aeffb.json
+Shown by: decoding-follows-the-base-of-its-decoder-f9ef04ca.json
 """
 
 import numpy as np

@@ -4,7 +4,7 @@ Misconception: A cache has to survive from step to step, so it is put where it s
 Hint: Call the function twice. How many keys does the first token of the second call see?
 Seen in: Lightning-AI/litgpt #1596
 Function: decode_incremental
-Shown by: decoding-does-not-depend-on-earlier-calls-92b4fff5.json
+Shown by: decoding-does-not-depend-on-earlier-calls-407e3b4e.json
 """
 
 import numpy as np

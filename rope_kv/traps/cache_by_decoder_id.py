@@ -4,7 +4,7 @@ Misconception: Each decoder has its own cache, so they seem to be kept apart.
 Hint: Decode two sequences with the same decoder.
 Seen in: Lightning-AI/litgpt #1647
 Function: decode_incremental
-Shown by: decoding-does-not-depend-on-earlier-calls-0abf0c57.json
+Shown by: decoding-does-not-depend-on-earlier-calls-e7126314.json
 """
 
 import numpy as np

@@ -5,7 +5,7 @@ Misconception: A prefill fills the cache in one go, and the mask is thought to b
 Hint: Which keys may the first token attend to?
 Seen in: meta-pytorch/torchtune #959
 Function: decode_incremental
-Shown by: no-output-depends-on-a-later-token-9a7fb967.json
+Shown by: no-output-depends-on-a-later-token-ac3feaf3.json
 """
 
 import numpy as np

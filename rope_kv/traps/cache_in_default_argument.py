@@ -4,7 +4,7 @@ Misconception: A default argument looks as if it were made anew for each call.
 Hint: When is a default argument evaluated? Call the function twice.
 Seen in: mudler/LocalAI #6747
 Function: decode_incremental
-Shown by: decoding-does-not-depend-on-earlier-calls-92b4fff5.json
+Shown by: decoding-does-not-depend-on-earlier-calls-407e3b4e.json
 """
 
 import numpy as np

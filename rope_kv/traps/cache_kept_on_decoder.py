@@ -4,7 +4,7 @@ Misconception: The cache belongs to the model, so it becomes an attribute of the
 Hint: Decode two sequences with the same decoder. And does the decoder look the same afterwards?
 Seen in: mudler/LocalAI #6747
 Function: decode_incremental
-Shown by: decoding-does-not-depend-on-earlier-calls-0abf0c57.json
+Shown by: decoding-does-not-depend-on-earlier-calls-e7126314.json
 """
 
 import numpy as np

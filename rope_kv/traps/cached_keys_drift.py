@@ -5,7 +5,7 @@ Misconception: The rotation is applied to the whole cache, since the whole cache
 Hint: Follow the key of token 0 through three steps.
 Seen in: huggingface/transformers #35350
 Function: decode_incremental
-Shown by: decoding-follows-the-base-of-its-decoder-223aeffb.json
+Shown by: decoding-follows-the-base-of-its-decoder-423514dd.json
 """
 
 import numpy as np

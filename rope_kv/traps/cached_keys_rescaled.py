@@ -5,7 +5,7 @@ Misconception: Scaling the keys is the same as scaling the scores, and doing it 
 Hint: Print the first cached key after each of three steps.
 Seen in: learners
 Function: decode_incremental
-Shown by: large-scores-do-not-overflow-1e7893cb.json
+Shown by: large-scores-do-not-overflow-0d23f07f.json
 """
 
 import numpy as np

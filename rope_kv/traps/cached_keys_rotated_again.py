@@ -5,7 +5,7 @@ Misconception: In the full pass the whole key matrix is rotated, and the line is
 Hint: Follow the key of token 1 through three steps.
 Seen in: constructed
 Function: decode_incremental
-Shown by: large-scores-do-not-overflow-dd9403e6.json
+Shown by: large-scores-do-not-overflow-bb3be8b0.json
 """
 
 import numpy as np

@@ -4,7 +4,7 @@ Misconception: A causal mask is lower triangular, whatever its shape.
 Hint: Print the mask for one query and three keys.
 Seen in: pytorch/pytorch #144858
 Function: decode_incremental
-Shown by: each-output-depends-on-every-visible-token-ff2f95e8.json
+Shown by: each-output-depends-on-every-visible-token-004852db.json
 """
 
 import numpy as np

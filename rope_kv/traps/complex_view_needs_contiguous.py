@@ -4,7 +4,7 @@ Misconception: A pair of floats is a complex number in memory, as long as the tw
 Hint: Pass a Fortran-ordered array, or one whose columns are reversed.
 Seen in: learners
 Function: apply_rope
-Shown by: rows-may-be-integers-and-lie-in-memory-in-any-way-c3fbb890.json
+Shown by: rows-may-be-integers-and-lie-in-memory-in-any-way-6cb67fe5.json
 """
 
 import numpy as np

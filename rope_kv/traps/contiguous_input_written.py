@@ -5,7 +5,7 @@ Misconception: ascontiguousarray is taken for a copy, and it is one for most of 
 Hint: Compare the input before and after the call, for integer and for float input.
 Seen in: lucidrains/rotary-embedding-torch #31
 Function: apply_rope
-Shown by: rotation-does-not-depend-on-earlier-calls-e1db77bb.json
+Shown by: a-rotated-array-has-its-own-memory-d7f742bd.json
 """
 
 import numpy as np

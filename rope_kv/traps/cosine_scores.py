@@ -4,7 +4,7 @@ Misconception: A score is a similarity, and similarity is the cosine.
 Hint: Double the query. Should the weights change?
 Seen in: learners
 Function: decode_incremental
-Shown by: decoding-does-not-depend-on-earlier-calls-7c8bded5.json
+Shown by: decoding-does-not-depend-on-earlier-calls-929fa8bb.json
 """
 
 import numpy as np

@@ -4,7 +4,7 @@ Misconception: A token is predicted from the tokens before it.
 Hint: How many keys does the query of step 1 see?
 Seen in: harvard-edge/cs249r_book #1953
 Function: decode_incremental
-Shown by: each-output-depends-on-every-visible-token-ff2f95e8.json
+Shown by: each-output-depends-on-every-visible-token-11db0dff.json
 """
 
 import numpy as np

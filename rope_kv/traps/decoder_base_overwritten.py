@@ -4,7 +4,7 @@ Misconception: The base is set explicitly, so that the rotation is sure to use t
 Hint: Look at the decoder after the call.
 Seen in: learners
 Function: decode_incremental
-Shown by: decoding-leaves-its-rows-and-its-decoder-unchanged-3e6a1563.json
+Shown by: decoding-leaves-its-rows-and-its-decoder-unchanged-355c94ce.json
 """
 
 import numpy as np

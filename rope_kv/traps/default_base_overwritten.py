@@ -4,7 +4,7 @@ Misconception: The base is the same in every call of the loop, so it need not be
 Hint: Rotate something with the default base before a decode, and again after it.
 Seen in: constructed
 Function: decode_incremental
-Shown by: decoding-leaves-later-rotations-unchanged-dd31189e.json
+Shown by: decoding-leaves-later-rotations-unchanged-7b67a45a.json
 """
 
 import numpy as np

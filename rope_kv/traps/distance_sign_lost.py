@@ -4,7 +4,7 @@ Misconception: Only the distance matters, and a distance is a positive number.
 Hint: Write the relative position of an older key with its sign.
 Seen in: learners
 Function: decode_incremental
-Shown by: large-scores-do-not-overflow-bb3ab0b3.json
+Shown by: large-scores-do-not-overflow-bf6b8ec0.json
 """
 
 import numpy as np

@@ -4,7 +4,7 @@ Misconception: The first token is the prompt, and outputs begin with what follow
 Hint: Count the rows of the result.
 Seen in: learners
 Function: decode_incremental
-Shown by: decoding-does-not-depend-on-earlier-calls-7c8bded5.json
+Shown by: decoding-does-not-depend-on-earlier-calls-929fa8bb.json
 """
 
 import numpy as np

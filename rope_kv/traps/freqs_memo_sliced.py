@@ -4,7 +4,7 @@ Misconception: A longer table seems to contain the shorter one as its beginning.
 Hint: Ask for width 8 and then for width 4. Is the second table the beginning of the first?
 Seen in: whittle-org/whittle #21
 Function: rope_freqs
-Shown by: frequencies-do-not-depend-on-earlier-calls-e34ebf3f.json
+Shown by: frequencies-do-not-depend-on-earlier-calls-9d911a33.json
 """
 
 import numpy as np

@@ -4,7 +4,7 @@ Misconception: Rotation is seen as part of storing.
 Hint: Which key does the newest query meet at the step in which it is made?
 Seen in: kvcache-ai/sglang #66
 Function: decode_incremental
-Shown by: large-scores-do-not-overflow-1bb7a663.json
+Shown by: large-scores-do-not-overflow-0b92647e.json
 """
 
 import numpy as np

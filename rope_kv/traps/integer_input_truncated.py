@@ -4,7 +4,7 @@ Misconception: empty_like makes an array like the input, which seems to be what 
 Hint: Pass a row of integers and look at the dtype of the result.
 Seen in: learners
 Function: apply_rope
-Shown by: rows-may-be-integers-and-lie-in-memory-in-any-way-9a3c3403.json
+Shown by: rows-may-be-integers-and-lie-in-memory-in-any-way-cac2e155.json
 """
 
 import numpy as np

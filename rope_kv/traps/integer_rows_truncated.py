@@ -4,7 +4,7 @@ Misconception: empty_like makes an array like the input, which seems to be what 
 Hint: Decode rows of integers and look at the dtype of the result.
 Seen in: learners
 Function: decode_incremental
-Shown by: embedded-rows-may-be-integers-and-lie-in-memory-in-any-way-d0fafd06.json
+Shown by: embedded-rows-may-be-integers-and-lie-in-memory-in-any-way-27e9b0ff.json
 """
 
 import numpy as np

@@ -4,7 +4,7 @@ Misconception: The key is always a single row, and a single row has index 0.
 Hint: Print the position of the key at step 3.
 Seen in: constructed
 Function: decode_incremental
-Shown by: large-scores-do-not-overflow-1bb7a663.json
+Shown by: large-scores-do-not-overflow-0b92647e.json
 """
 
 import numpy as np

@@ -4,7 +4,7 @@ Misconception: A counter at module level counts the steps without any bookkeepin
 Hint: Call the function twice and print the positions of q and k.
 Seen in: learners
 Function: decode_incremental
-Shown by: decoding-does-not-depend-on-earlier-calls-6bed40e3.json
+Shown by: decoding-does-not-depend-on-earlier-calls-4ec9f625.json
 """
 
 import itertools

@@ -5,7 +5,7 @@ Misconception: The number of blocks is an integer division, and short inputs, wh
 Hint: How many blocks does an input of 257 rows need?
 Seen in: constructed
 Function: apply_rope
-Shown by: long-inputs-turn-row-by-row-like-short-ones-d2666bb2.json
+Shown by: long-inputs-turn-row-by-row-like-short-ones-0cd776a5.json
 """
 
 import numpy as np

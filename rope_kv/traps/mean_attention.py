@@ -5,7 +5,7 @@ Misconception: The scores are computed but the weights start as a placeholder th
 Hint: Where are the scores used?
 Seen in: learners
 Function: decode_incremental
-Shown by: decoding-follows-the-base-of-its-decoder-223aeffb.json
+Shown by: decoding-follows-the-base-of-its-decoder-f9ef04ca.json
 """
 
 import numpy as np

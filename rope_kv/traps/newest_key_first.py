@@ -5,7 +5,7 @@ Misconception: The newest entry is wanted most often, so it goes to the front, i
 Hint: Which value belongs to the first score?
 Seen in: learners
 Function: decode_incremental
-Shown by: large-scores-do-not-overflow-c5735698.json
+Shown by: large-scores-do-not-overflow-f6b9ebd0.json
 """
 
 import numpy as np

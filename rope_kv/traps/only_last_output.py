@@ -4,7 +4,7 @@ Misconception: In generation only the newest output is used.
 Hint: Print the shape of the result for three rows.
 Seen in: learners
 Function: decode_incremental
-Shown by: decoding-does-not-depend-on-earlier-calls-414c0d75.json
+Shown by: decoding-does-not-depend-on-earlier-calls-264028be.json
 """
 
 import numpy as np

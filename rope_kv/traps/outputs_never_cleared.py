@@ -4,7 +4,7 @@ Misconception: The outputs are collected where the cache was first put.
 Hint: Call the function twice and count the rows of the second answer.
 Seen in: learners
 Function: decode_incremental
-Shown by: decoding-does-not-depend-on-earlier-calls-7c8bded5.json
+Shown by: decoding-does-not-depend-on-earlier-calls-929fa8bb.json
 """
 
 import numpy as np

@@ -4,7 +4,7 @@ Misconception: The newest output is wanted first.
 Hint: Which row of the result belongs to the first token?
 Seen in: learners
 Function: decode_incremental
-Shown by: no-output-depends-on-a-later-token-9a7fb967.json
+Shown by: no-output-depends-on-a-later-token-ac3feaf3.json
 """
 
 import numpy as np

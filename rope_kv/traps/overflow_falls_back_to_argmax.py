@@ -4,7 +4,7 @@ Misconception: Scores large enough to overflow have one clear winner.
 Hint: What should two equal scores of 1000 give?
 Seen in: constructed
 Function: decode_incremental
-Shown by: large-scores-do-not-overflow-a07f19bb.json
+Shown by: large-scores-do-not-overflow-9dc80dff.json
 """
 
 import numpy as np

@@ -4,7 +4,7 @@ Misconception: Blank buffers look like a complete reset.
 Hint: Call the function twice and print the slot that is written first.
 Seen in: rasbt/LLMs-from-scratch #925
 Function: decode_incremental
-Shown by: decoding-does-not-depend-on-earlier-calls-b0388aaf.json
+Shown by: decoding-does-not-depend-on-earlier-calls-407e3b4e.json
 """
 
 import itertools

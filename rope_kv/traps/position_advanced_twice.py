@@ -4,7 +4,7 @@ Misconception: Each rotation is thought to use up one position.
 Hint: Print the positions of q and k for three steps.
 Seen in: mlx-node/mlx-node #33
 Function: decode_incremental
-Shown by: large-scores-do-not-overflow-79cff504.json
+Shown by: large-scores-do-not-overflow-9135794f.json
 """
 
 import numpy as np

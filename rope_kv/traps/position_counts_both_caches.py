@@ -4,7 +4,7 @@ Misconception: The size of the cache is thought to be the sum of what is in it.
 Hint: Print the position for three steps.
 Seen in: learners
 Function: decode_incremental
-Shown by: large-scores-do-not-overflow-373fc4ec.json
+Shown by: large-scores-do-not-overflow-694032d3.json
 """
 
 import numpy as np

@@ -5,7 +5,7 @@ Misconception: asarray seems to give an array of one's own, and the shift is tak
 Hint: Look at the array of positions after the call. Try a read-only one.
 Seen in: learners
 Function: apply_rope
-Shown by: rotation-does-not-depend-on-earlier-calls-fec754e4.json
+Shown by: rotation-leaves-its-arguments-unchanged-2643c897.json
 """
 
 import numpy as np

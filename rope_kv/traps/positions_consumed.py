@@ -4,7 +4,7 @@ Misconception: Taking each position off the list while walking through the rows 
 Hint: Look at the list of positions after the call.
 Seen in: learners
 Function: apply_rope
-Shown by: rotation-does-not-depend-on-earlier-calls-89e9ccfd.json
+Shown by: rotation-does-not-depend-on-earlier-calls-b65c814f.json
 """
 
 import numpy as np

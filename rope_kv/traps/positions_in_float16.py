@@ -4,7 +4,7 @@ Misconception: Whole numbers are exact in floating point, or so it seems.
 Hint: Compare positions 2048 and 2049.
 Seen in: ml-explore/mlx-lm #1076
 Function: apply_rope
-Shown by: positions-may-be-a-list-or-an-integer-array-f5368b3c.json
+Shown by: far-positions-turn-as-exactly-as-near-ones-413a97bf.json
 """
 
 import numpy as np

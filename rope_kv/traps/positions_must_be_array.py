@@ -4,7 +4,7 @@ Misconception: Positions come from np.arange in every example, so they seem to b
 Hint: Pass the positions as a plain list.
 Seen in: learners
 Function: apply_rope
-Shown by: rotation-does-not-depend-on-earlier-calls-71f2dc22.json
+Shown by: rotation-does-not-depend-on-earlier-calls-285ed185.json
 """
 
 import numpy as np

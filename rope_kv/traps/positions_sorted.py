@@ -4,7 +4,7 @@ Misconception: Tokens come in order of time, so sorting seems to change nothing.
 Hint: Pass two positions in falling order.
 Seen in: learners
 Function: apply_rope
-Shown by: each-row-depends-on-its-own-position-alone-3a8f6ea4.json
+Shown by: another-base-turns-by-other-angles-b0843ea9.json
 """
 
 import numpy as np

@@ -4,7 +4,7 @@ Misconception: Tokens come in order of time, so sorting seems to change nothing.
 Hint: Pass positions in falling order and look at them after the call.
 Seen in: learners
 Function: apply_rope
-Shown by: rotation-leaves-its-arguments-unchanged-97b52dc0.json
+Shown by: rotation-leaves-its-arguments-unchanged-f55fad83.json
 """
 
 import numpy as np

@@ -4,7 +4,7 @@ Misconception: not is the usual way to ask whether a list is empty.
 Hint: Pass the positions as an array.
 Seen in: learners
 Function: apply_rope
-Shown by: rotation-does-not-depend-on-earlier-calls-59f47533.json
+Shown by: rotation-leaves-its-arguments-unchanged-26aee602.json
 """
 
 import numpy as np

@@ -5,7 +5,7 @@ Misconception: The query is needed last, so it is rotated last, when the counter
 Hint: Print the positions of q and k within one step.
 Seen in: ml-explore/mlx-lm #1097
 Function: decode_incremental
-Shown by: large-scores-do-not-overflow-88b77c11.json
+Shown by: large-scores-do-not-overflow-7d177720.json
 """
 
 import numpy as np

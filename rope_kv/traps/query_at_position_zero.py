@@ -4,7 +4,7 @@ Misconception: The query is always a single row, and a single row has index 0.
 Hint: Print the position of the query at step 3.
 Seen in: RobertCsordas/moeut #6
 Function: decode_incremental
-Shown by: large-scores-do-not-overflow-1bb7a663.json
+Shown by: large-scores-do-not-overflow-e789d944.json
 """
 
 import numpy as np

@@ -4,7 +4,7 @@ Misconception: Allocating once is faster, and each result is right at the moment
 Hint: Keep a result, make another call, and look at the first result again.
 Seen in: learners
 Function: apply_rope
-Shown by: a-rotated-array-is-not-touched-by-later-calls-6aef6fbe.json
+Shown by: a-rotated-array-is-not-touched-by-later-calls-64f98b3f.json
 """
 
 import numpy as np

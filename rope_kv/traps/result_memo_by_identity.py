@@ -4,7 +4,7 @@ Misconception: The same object seems to mean the same contents.
 Hint: Change the input between two calls. And what happens to an id after its object is gone?
 Seen in: learners
 Function: apply_rope
-Shown by: each-row-depends-on-its-own-position-alone-7eeac9d0.json
+Shown by: rotation-does-not-depend-on-earlier-calls-b35c206f.json
 """
 
 import numpy as np

@@ -4,7 +4,7 @@ Misconception: The tables depend on nothing else, and the memo was put one line 
 Hint: Make two calls with different rows at the same positions.
 Seen in: learners
 Function: apply_rope
-Shown by: rotation-does-not-depend-on-earlier-calls-7ffb4f2f.json
+Shown by: rotation-does-not-depend-on-earlier-calls-c7989831.json
 """
 
 import numpy as np

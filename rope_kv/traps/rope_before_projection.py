@@ -4,7 +4,7 @@ Misconception: Position encodings are classically put on the embedding.
 Hint: What do you pass to project_q at step 1?
 Seen in: learners
 Function: decode_incremental
-Shown by: project-q-sees-each-row-once-in-order-6ee1d2ef.json
+Shown by: project-q-sees-each-row-once-in-order-bdeda620.json
 """
 
 import numpy as np

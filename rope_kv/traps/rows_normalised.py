@@ -4,7 +4,7 @@ Misconception: A rotation is said to keep the norm, which is read as making it 1
 Hint: Rotate a long row by position 0.
 Seen in: learners
 Function: apply_rope
-Shown by: rotation-does-not-depend-on-earlier-calls-71f2dc22.json
+Shown by: rotation-does-not-depend-on-earlier-calls-285ed185.json
 """
 
 import numpy as np

@@ -4,7 +4,7 @@ Misconception: Clipping prevents overflow, and exp(-50) is nothing anyway.
 Hint: Use two scores that are both beyond the limit and differ.
 Seen in: learners
 Function: decode_incremental
-Shown by: large-scores-do-not-overflow-1e7893cb.json
+Shown by: large-scores-do-not-overflow-ea16d03e.json
 """
 
 import numpy as np

@@ -4,7 +4,7 @@ Misconception: The maximum is updated before each term, so every term looks stab
 Hint: Which maximum were the earlier terms computed with?
 Seen in: learners
 Function: decode_incremental
-Shown by: decoding-follows-the-base-of-its-decoder-223aeffb.json
+Shown by: decoding-follows-the-base-of-its-decoder-844b8043.json
 """
 
 import numpy as np

@@ -4,7 +4,7 @@ Misconception: The newest key usually fits its own query best.
 Hint: Try a cache in which an older score is far above the newest.
 Seen in: learners
 Function: decode_incremental
-Shown by: large-scores-do-not-overflow-c7d1926e.json
+Shown by: large-scores-do-not-overflow-d439f2cc.json
 """
 
 import numpy as np

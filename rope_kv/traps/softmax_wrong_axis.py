@@ -4,7 +4,7 @@ Misconception: The scores are a matrix with one row, and axis 0 is the first one
 Hint: Add up the weights of one step.
 Seen in: learners
 Function: decode_incremental
-Shown by: decoding-follows-the-base-of-its-decoder-223aeffb.json
+Shown by: decoding-follows-the-base-of-its-decoder-f9ef04ca.json
 """
 
 import numpy as np

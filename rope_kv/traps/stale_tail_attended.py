@@ -4,7 +4,7 @@ Misconception: The buffer is large enough, and what is written replaces what was
 Hint: Decode a long sequence and then a short one.
 Seen in: Lightning-AI/litgpt #1596
 Function: decode_incremental
-Shown by: decoding-does-not-depend-on-earlier-calls-a9ada908.json
+Shown by: decoding-does-not-depend-on-earlier-calls-bf20344d.json
 """
 
 import numpy as np

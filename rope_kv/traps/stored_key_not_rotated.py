@@ -4,7 +4,7 @@ Misconception: Rotation is seen as part of the attention of the current step.
 Hint: Which key does a later query meet?
 Seen in: learners
 Function: decode_incremental
-Shown by: large-scores-do-not-overflow-fc20801d.json
+Shown by: large-scores-do-not-overflow-8eb0e3a2.json
 """
 
 import numpy as np

@@ -4,7 +4,7 @@ Misconception: T rows need T angles, so a table of T entries looks sufficient.
 Hint: Pass one row at position 5.
 Seen in: karpathy/nanochat #520
 Function: apply_rope
-Shown by: rotation-does-not-depend-on-earlier-calls-af91e208.json
+Shown by: rotation-does-not-depend-on-earlier-calls-42a07601.json
 """
 
 import numpy as np

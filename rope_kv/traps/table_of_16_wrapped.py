@@ -4,7 +4,7 @@ Misconception: A ring of 16 rows seems to be enough, since the angles go round a
 Hint: Rotate the same row at positions 0 and 16.
 Seen in: constructed
 Function: apply_rope
-Shown by: another-base-turns-by-other-angles-a50b3d68.json
+Shown by: another-base-turns-by-other-angles-dfdd9e23.json
 """
 
 import numpy as np

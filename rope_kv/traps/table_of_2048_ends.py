@@ -4,7 +4,7 @@ Misconception: 2048 rows were the context length of the model the code was writt
 Hint: Which positions does the contract allow?
 Seen in: vllm-project/vllm-ascend #1266
 Function: apply_rope
-Shown by: positions-may-be-a-list-or-an-integer-array-9985550a.json
+Shown by: positions-may-be-a-list-or-an-integer-array-28110dd5.json
 """
 
 import numpy as np

@@ -4,7 +4,7 @@ Misconception: Positions past the end of the table start again at its beginning 
 Hint: Rotate the same row at positions 0 and 2048.
 Seen in: constructed
 Function: apply_rope
-Shown by: scores-depend-on-relative-position-alone-145ee2bd.json
+Shown by: scores-depend-on-relative-position-alone-36c38292.json
 """
 
 import numpy as np

@@ -5,7 +5,7 @@ Misconception: The extension of the table is written at another time and in anot
 Hint: Compare the precision at positions 15 and 16.
 Seen in: huggingface/transformers #29496
 Function: apply_rope
-Shown by: scores-depend-on-relative-position-alone-29907d6b.json
+Shown by: scores-depend-on-relative-position-alone-8a516108.json
 """
 
 import numpy as np

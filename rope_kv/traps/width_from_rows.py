@@ -4,7 +4,7 @@ Misconception: shape[0] and shape[1] are easily confused, and a square input hid
 Hint: Use an input whose number of rows differs from its width.
 Seen in: learners
 Function: apply_rope
-Shown by: each-row-depends-on-its-own-position-alone-f4ac28d2.json
+Shown by: another-base-turns-by-other-angles-07c5895c.json
 """
 
 import numpy as np

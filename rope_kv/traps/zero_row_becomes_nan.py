@@ -4,7 +4,7 @@ Misconception: Dividing by the norm and multiplying by it later cancels, so it s
 Hint: Which row has no direction?
 Seen in: learners
 Function: apply_rope
-Shown by: rotation-does-not-depend-on-earlier-calls-71f2dc22.json
+Shown by: rotation-does-not-depend-on-earlier-calls-285ed185.json
 """
 
 import numpy as np

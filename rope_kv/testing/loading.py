@@ -1,0 +1,123 @@
+"""Finding the code under test: a file, a module, an attribute of one, or an object."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import inspect
+import re
+import sys
+import types
+from pathlib import Path
+from typing import Any
+
+from .implementation import FUNCTIONS, Home, InProcess, quiet, told
+
+_FILE_AND_ATTRIBUTE = re.compile(r"(?P<file>.+\.py)(?::(?P<attribute>[A-Za-z_][\w.]*))?\Z", re.S)
+_MODULE_AND_ATTRIBUTE = re.compile(r"[A-Za-z_][\w.]*(?::[A-Za-z_][\w.]*)?\Z")
+
+
+class SpecError(ValueError):
+    """What was named is not there, or is not something that can be checked."""
+
+
+class LoadError(Exception):
+    """The code under test could not be loaded; the message is one sentence."""
+
+
+def load(target: Any) -> InProcess:
+    """Return the implementation that `target` names.
+
+    `target` is "file.py", "file.py:attribute", "package.module", "package.module:attribute", or
+    any object that has the functions. SpecError where there is no such thing, LoadError where
+    the code itself fails while it loads.
+    """
+    if isinstance(target, Path):
+        target = str(target)
+    if not isinstance(target, str):
+        return InProcess(usable(target), getattr(target, "__name__", type(target).__name__))
+    if matched := _FILE_AND_ATTRIBUTE.match(target):
+        return _load_file(target, Path(matched["file"]), matched["attribute"])
+    if _MODULE_AND_ATTRIBUTE.match(target):
+        module, _, attribute = target.partition(":")
+        return InProcess(usable(_attribute(_module(module), attribute, module)), target)
+    raise SpecError(
+        f"cannot tell what {target!r} is: give file.py, file.py:name, a module or module:name"
+    )
+
+
+def usable(code: Any) -> Any:
+    """Return the code, unless it is a class whose methods need an instance."""
+    if isinstance(code, type) and any(
+        inspect.isfunction(inspect.getattr_static(code, name, None)) for name in FUNCTIONS
+    ):
+        raise SpecError(f"{code.__name__} is a class: name an instance of it")
+    return code
+
+
+def _load_file(spec: str, file: Path, attribute: str | None) -> InProcess:
+    name = f"{file.name}:{attribute}" if attribute else file.name
+    path = file.resolve()
+    try:
+        source = path.read_bytes()
+    except FileNotFoundError:
+        raise SpecError(f"there is no file {file}") from None
+    except OSError as error:
+        raise SpecError(f"{file} cannot be read: {error.strerror}") from None
+    try:
+        with quiet():
+            compiled = compile(source, str(path), "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
+        raise LoadError(f"{name} cannot be loaded: {told(error, str(path))}") from None
+
+    def reload() -> tuple[Any, Home]:
+        module, home = _executed(compiled, path, name)
+        return usable(_attribute(module, attribute or "", name)), home
+
+    code, home = reload()
+    return InProcess(code, name, home=home, reload=reload, path=str(path))
+
+
+def _executed(compiled: types.CodeType, path: Path, name: str) -> tuple[types.ModuleType, Home]:
+    """Return a new module in which the code of a file has run, and its home."""
+    module = types.ModuleType("submission_" + re.sub(r"\W", "_", path.stem))
+    module.__file__ = str(path)
+    home = Home(str(path.parent))
+    home.modules[module.__name__] = module
+    try:
+        with home.at_home(), quiet(), contextlib.chdir(path.parent):
+            exec(compiled, module.__dict__)
+    except (Exception, SystemExit) as error:
+        raise LoadError(f"{name} cannot be loaded: it raised {told(error, str(path))}") from None
+    return module, home
+
+
+def _module(name: str) -> types.ModuleType:
+    if "" not in sys.path and str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        with quiet():
+            module = importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name and (name == error.name or name.startswith(error.name + ".")):
+            hint = ""
+            if Path(f"{name}.py").is_file():
+                hint = f"; did you mean {name}.py?"
+            elif Path(name).is_file():
+                hint = f"; the file {name} does not end in .py"
+            raise SpecError(f"there is no module {name}{hint}") from None
+        raise LoadError(f"{name} cannot be loaded: it raised {told(error, '')}") from None
+    except (Exception, SystemExit) as error:
+        raise LoadError(f"{name} cannot be loaded: it raised {told(error, '')}") from None
+    if getattr(module, "__file__", None) is None and hasattr(module, "__path__"):
+        raise SpecError(f"{name} is a folder without code of its own: name a file in it")
+    return module
+
+
+def _attribute(code: Any, attribute: str, where: str) -> Any:
+    for part in filter(None, attribute.split(".")):
+        try:
+            code = getattr(code, part)
+        except AttributeError:
+            raise SpecError(f"{where} has no {attribute!r}") from None
+    return code

@@ -1,0 +1,51 @@
+"""Cosines and sines are remembered by the size of a position, whichever sign came first.
+
+Misconception: The cosine of an angle and of its opposite are the same, so the memo can be smaller.
+Hint: Which of the two tables is the same for 1 and -1?
+Seen in: constructed
+Function: apply_rope
+Shown by: negative-positions-turn-the-other-way-736b0deb.json
+"""
+
+import numpy as np
+
+
+def rope_freqs(d, base=10000):
+    return 1.0 / base ** (np.arange(0, d, 2) / d)
+
+
+_turns = {}
+
+
+def apply_rope(x, positions, base=10000):
+    x = np.asarray(x, dtype=np.float64)
+    freqs = rope_freqs(x.shape[1], base)
+    keys = [(abs(int(p)), x.shape[1], base) for p in positions]
+    for key, position in zip(keys, positions):
+        _turns.setdefault(key, position * freqs)
+    angles = np.array([_turns[key] for key in keys])
+    cos, sin = np.cos(angles), np.sin(angles)
+    even, odd = x[:, 0::2], x[:, 1::2]
+    rotated = np.empty_like(x)
+    rotated[:, 0::2] = even * cos - odd * sin
+    rotated[:, 1::2] = even * sin + odd * cos
+    return rotated
+
+
+def decode_incremental(decoder, x_embedded):
+    x_embedded = np.asarray(x_embedded, dtype=np.float64)
+    width = x_embedded.shape[1]
+    keys, values, outputs = [], [], []
+    for t in range(len(x_embedded)):
+        row = x_embedded[t : t + 1]
+        q = apply_rope(decoder.project_q(row), [t], decoder.base)
+        k = apply_rope(decoder.project_k(row), [t], decoder.base)
+        v = decoder.project_v(row)
+        keys.append(k[0])
+        values.append(v[0])
+        scores = np.array(keys) @ q[0] / np.sqrt(width)
+        weights = np.exp(scores - scores.max())
+        weights /= weights.sum()
+        attended = weights @ np.array(values)
+        outputs.append(decoder.project_out(attended[np.newaxis]))
+    return np.concatenate(outputs)
