@@ -7,4 +7,5 @@ SUBJECTS = (
     "decoding",
     "projection_calls",
     "purity",
+    "repeated_calls",
 )

@@ -1,40 +1,24 @@
-"""Purity: an answer depends on the arguments alone, and nothing else changes."""
+"""Purity: a function returns an array of its own and changes nothing else."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from rope_kv import oracle
-from rope_kv.testing import bounds, calls, forms
 from rope_kv.testing.cases import (
-    DecodeCallsCase,
     DecodeCase,
-    FrequencyCallsCase,
-    RotationCallsCase,
     RotationCase,
     array,
 )
-from rope_kv.testing.comparison import Broken, described, expect, expect_float64_array
+from rope_kv.testing.comparison import Broken, described, expect_float64_array
 from rope_kv.testing.implementation import Implementation
 from rope_kv.testing.property import property_of
 from rope_kv.testing.trace import TracedDecoder
 
-from .histories import (
-    decode_calls,
-    histories,
-)
-from .rotations import (
-    frequency_calls,
-    rotation_calls,
-    rotations,
-    signed_rotations,
-)
-
-ALONE = ("alone", "later")
-AGAIN = ("first", "again")
+from .histories import histories
+from .rotations import rotations, signed_rotations
 
 
 def expect_unchanged(now: Any, before: Any, what: str) -> None:
@@ -47,51 +31,6 @@ def expect_unchanged(now: Any, before: Any, what: str) -> None:
         raise Broken(
             f"{what} was changed", "purity", expected=before, yours=now, sides=("before", "after")
         )
-
-
-def expect_kept(
-    result: Any, later: Callable[[], Any], again: Callable[[], Any], within: Any
-) -> None:
-    """Raise Broken where a later call changes a result, or writing into it the next answer."""
-    if not isinstance(result, np.ndarray) or result.dtype.kind not in "iuf":
-        return  # Another property says what is wrong with it.
-    before, was_writeable = result.copy(), result.flags.writeable
-    later()
-    if result.tobytes() != before.tobytes():
-        raise Broken(
-            "an earlier result was changed",
-            "purity",
-            expected=before,
-            yours=result,
-            sides=("before", "after"),
-        )
-    if was_writeable:
-        result[...] = 0
-    repeated = again()
-    if before.size == repeated.size:  # A wrong shape is the business of another property.
-        expect(
-            repeated,
-            before.reshape(repeated.shape),
-            within,
-            "writing into a result changes later ones",
-            sides=("before", "after"),
-        )
-
-
-def arguments_of(call: RotationCase, form: str, dtype: type = np.int64) -> tuple[Any, Any]:
-    """Return the rows and positions of a call, in the form that the case asks for."""
-    x = array(call.x)
-    if form in forms.ROWS:
-        return forms.ROWS[form](x), list(call.positions)
-    return x, np.array(call.positions, dtype=dtype)
-
-
-def refill(own: tuple[Any, ...], other: tuple[Any, ...]) -> None:
-    """Write the contents of some arrays into others, as their owner may."""
-    for mine, theirs in zip(own, other, strict=True):
-        if mine.shape != theirs.shape or not mine.flags.writeable:
-            raise Broken("an argument was made read-only, or got another shape", "purity")
-        mine[...] = theirs
 
 
 @property_of("apply_rope", rotations(), share=0.5)
@@ -173,150 +112,3 @@ def test_a_decoded_array_has_its_own_memory(impl: Implementation, case: DecodeCa
     result = impl.decode_incremental(TracedDecoder(case.decoder()), x)
     if isinstance(result, np.ndarray) and np.shares_memory(result, x):
         raise Broken("the result shares memory with x_embedded", "purity")
-
-
-@property_of("rope_freqs", frequency_calls(), share=0.5)
-def test_an_array_of_frequencies_is_not_touched_by_later_calls(
-    impl: Implementation, case: FrequencyCallsCase
-) -> None:
-    """θ = rope_freqs(d); rope_freqs(d′) leaves θ as it was, and θ ← 0 the next answer
-
-    Catches a buffer that is used again, and a stored array that is handed out without a lock.
-    """
-    expect_kept(
-        impl.rope_freqs(*case.first),
-        later=lambda: calls.frequencies(impl, case.second),
-        again=lambda: calls.frequencies(impl, case.first),
-        within=bounds.frequencies(*case.first),
-    )
-
-
-@property_of("apply_rope", rotation_calls(), share=0.5)
-def test_a_rotated_array_is_not_touched_by_later_calls(
-    impl: Implementation, case: RotationCallsCase
-) -> None:
-    """y = apply_rope(x, p); apply_rope(x′, p′) leaves y as it was, and y ← 0 the next answer
-
-    Catches a buffer that is used again, and a stored result that is handed out.
-    """
-    first, second = case.first, case.others[0]
-    expect_kept(
-        impl.apply_rope(array(first.x), list(first.positions), first.base),
-        later=lambda: calls.rotate(impl, second),
-        again=lambda: calls.rotate(impl, first),
-        within=bounds.rotation(first.x, first.positions, first.base),
-    )
-
-
-@property_of("decode_incremental", decode_calls(), share=0.5)
-def test_a_decoded_array_is_not_touched_by_later_calls(
-    impl: Implementation, case: DecodeCallsCase
-) -> None:
-    """y = decode(x); decode(x′) leaves y as it was, and y ← 0 the next answer
-
-    Catches an output buffer that is used again, and a stored answer that is handed out.
-    """
-    first, second = case.first, case.others[0]
-    decoder, x = TracedDecoder(first.decoder()), array(first.x)
-    expect_kept(
-        impl.decode_incremental(decoder, x.copy()),
-        later=lambda: calls.decode(impl, second),
-        again=lambda: calls.decode_with(impl, decoder, x.copy()),
-        within=bounds.decoding(x, first.decoder()),
-    )
-
-
-@property_of("rope_freqs", frequency_calls())
-def test_frequencies_do_not_depend_on_earlier_calls(
-    impl: Implementation, case: FrequencyCallsCase
-) -> None:
-    """A, B, A: each answer is what it is alone
-
-    Catches stored frequencies that are found again by width alone or by base alone.
-    """
-    alone = calls.frequencies(impl.fresh(), case.second)
-    impl = impl.fresh()
-    first, second, again = (
-        calls.frequencies(impl, call) for call in (case.first, case.second, case.first)
-    )
-    within = bounds.frequencies(*case.second)
-    expect(second, alone, within, "a later call is not answered as it is alone", ALONE)
-    within = bounds.frequencies(*case.first)
-    expect(again, first, within, "the first call, made again, is answered otherwise", AGAIN)
-
-
-@property_of("apply_rope", rotation_calls(), share=2)
-def test_rotation_does_not_depend_on_earlier_calls(
-    impl: Implementation, case: RotationCallsCase
-) -> None:
-    """A, B, A, C, A, …: each answer is what it is alone
-
-    Catches stored angles that are found again by too little: by length, width or base alone.
-    """
-    alone = [calls.rotate(impl.fresh(), other) for other in case.others]
-    impl = impl.fresh()
-    given = arguments_of(case.first, case.form)
-    first = calls.turn(impl, *given, case.first.base)
-    others_form = forms.PLAIN if case.form in forms.ROWS else case.form
-    others_dtype = np.int32 if case.form == forms.SAME_BYTES else np.int64
-    for other, expected in zip(case.others, alone, strict=True):
-        arguments = arguments_of(other, others_form, others_dtype)
-        if case.form == forms.SAME_ARRAYS:
-            refill(given, arguments)
-            arguments = given
-        later = calls.turn(impl, *arguments, other.base)
-        within = bounds.rotation(other.x, other.positions, other.base)
-        expect(later, expected, within, "a later call is not answered as it is alone", ALONE)
-        again = calls.turn(impl, *arguments_of(case.first, case.form), case.first.base)
-        within = bounds.rotation(case.first.x, case.first.positions, case.first.base)
-        expect(again, first, within, "the first call, made again, is answered otherwise", AGAIN)
-        if case.form == forms.SAME_ARRAYS:
-            refill(given, arguments_of(case.first, case.form))
-
-
-@property_of("decode_incremental", histories(), share=0.5, inherits=False)
-def test_decoding_leaves_later_rotations_unchanged(impl: Implementation, case: DecodeCase) -> None:
-    """apply_rope(x, p), decode(x), apply_rope(x, p): the same rotation twice
-
-    Catches a base or a table that decoding sets for everyone.
-    """
-    x, places = array(case.x), list(range(1, len(case.x) + 1))
-    impl = impl.fresh()
-    before = calls.turn(impl, x.copy(), places)
-    calls.decode(impl, case)
-    after = calls.turn(impl, x.copy(), places)
-    if np.all(np.isfinite(before)):
-        within = bounds.rotation(x, places, 10000)
-        expect(after, before, within=within, sides=("before", "after"))
-
-
-@property_of("decode_incremental", decode_calls())
-def test_decoding_does_not_depend_on_earlier_calls(
-    impl: Implementation, case: DecodeCallsCase
-) -> None:
-    """A, B, A, C, A, …: each answer is what it is alone
-
-    Catches a cache that lives on after its call, whatever it is found again by: the module, the
-    decoder, the array of rows, or their shape.
-    """
-    alone = [calls.decode(impl.fresh(), other) for other in case.others]
-    impl = impl.fresh()
-    decoder, rows = TracedDecoder(case.first.decoder()), array(case.first.x)
-    # Kept, so that none has the id of one before it: a cache found by id must fail each time.
-    kept: list[Any] = [(decoder, rows)]
-    first = calls.decode_with(impl, decoder, rows)
-    for other, expected in zip(case.others, alone, strict=True):
-        if case.shared != "decoder":
-            decoder = TracedDecoder(other.decoder())
-        if case.shared == "x_embedded":
-            refill((rows,), (array(other.x),))
-        else:
-            rows = array(other.x)
-        kept.append((decoder, rows))
-        later = calls.decode_with(impl, decoder, rows)
-        within = bounds.decoding(other.x, other.decoder())
-        expect(later, expected, within, "a later call is not answered as it is alone", ALONE)
-        kept.append((TracedDecoder(case.first.decoder()), array(case.first.x)))
-        again = calls.decode_with(impl, *kept[-1])
-        within = bounds.decoding(case.first.x, case.first.decoder())
-        expect(again, first, within, "the first call, made again, is answered otherwise", AGAIN)

@@ -138,6 +138,8 @@ def _check(options: argparse.Namespace) -> int:
         _write_json(options.json, document(verdict))
     if not to_stdout:
         _print("\n" + text.report(verdict, options.implementation))
+        if verdict.verdict == "FAIL" and record is None and not options.no_record:
+            _print("      --record DIR keeps each smallest case as a file to replay")
     if verdict.verdict == "GRADER_ERROR":
         print(text.errors(verdict), file=sys.stderr)
         return 2

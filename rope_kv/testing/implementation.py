@@ -177,7 +177,10 @@ def told(error: BaseException, path: str) -> str:
         message = str(error)
     except Exception:
         message = "(its message cannot be shown)"
-    message = " ".join(message.split())
+    message = "".join(
+        letter if letter.isprintable() else f"\\x{ord(letter):02x}"
+        for letter in " ".join(message[:2000].split())
+    )
     text = type(error).__name__ + (f": {message:.300}" if message else "")
     if isinstance(error, SyntaxError) and error.lineno:
         return f"{type(error).__name__}: {error.msg} (line {error.lineno})"

@@ -127,6 +127,34 @@ def test_what_the_code_raises_becomes_one_sentence_with_its_line(tmp_path):
     assert len(broken.value.sentence) < 400
 
 
+def test_what_the_code_raises_cannot_paint_the_terminal(tmp_path):
+    text = "def rope_freqs(d, base=1):\n    raise ValueError('\\x1b[2J\\udc80 ok')\n"
+    with pytest.raises(Broken) as broken:
+        load(written(tmp_path, "a.py", text)).rope_freqs(2)
+    assert "ValueError: \\x1b[2J\\xdc80 ok" in broken.value.sentence
+
+
+def test_a_file_finds_its_modules_while_it_runs(tmp_path):
+    written(tmp_path, "helper.py", "FACTOR = 3\n")
+    text = (
+        "from __future__ import annotations\n"
+        "import pickle, sys\n"
+        "class Kept:\n    pass\n"
+        "def rope_freqs(d, base=1):\n"
+        "    import dataclasses, helper\n"
+        "    @dataclasses.dataclass\n    class Local:\n        x: int\n"
+        "    pickle.loads(pickle.dumps(Kept()))\n"
+        "    sys.stdout.reconfigure(encoding='utf-8')\n"
+        "    sys.stdout.fileno()\n"
+        "    assert sys.modules[__name__].rope_freqs is rope_freqs\n"
+        "    return Local(helper.FACTOR).x\n"
+    )
+    impl = load(written(tmp_path, "a.py", text))
+    assert [impl.rope_freqs(2), impl.rope_freqs(2)] == [3, 3]
+    assert "helper" not in sys.modules
+    assert str(tmp_path) not in sys.path
+
+
 def test_a_missing_function_is_one_sentence():
     with pytest.raises(Broken, match=r"apply_rope is missing: .* has no function of that name"):
         load(types.SimpleNamespace()).apply_rope([[1, 0]], [0])
