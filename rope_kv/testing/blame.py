@@ -39,27 +39,36 @@ RESTS_ON: dict[str, tuple[str, Callable[..., Array]]] = {
 
 
 def culprit(
-    impl: Implementation, broken: Property, case: Case, kind: str, history: Sequence[Case]
+    impl: Implementation,
+    broken: Property,
+    case: Case,
+    kind: str,
+    lower_remembers: Callable[[], bool],
 ) -> str | None:
     """Return the lower function that is the whole cause of a broken property, or None.
 
     `kind` is that of the breach. Where a property does not inherit, a wrong value is its own.
-
-    `history` are the cases that were tried before. A case that breaks the property after them and
-    not alone is tried again after them, since what is remembered may be the lower one's.
+    `lower_remembers` is asked where the case breaks the property only after earlier ones: is it
+    the lower function that remembers them wrongly?
     """
     if broken.function not in RESTS_ON or (kind == "value" and not broken.inherits):
         return None
     lower, right = RESTS_ON[broken.function]
     if not holds(broken, impl.with_replaced(lower, right), case):
         return None
-    if holds(broken, impl.fresh(), case):
-        replaced = impl.with_replaced(lower, right)
-        for earlier in history:
-            holds(broken, replaced, earlier)
-        if not holds(broken, replaced, case):
-            return None
+    if holds(broken, impl.fresh(), case) and not lower_remembers():
+        return None
     return lower
+
+
+def remembers_wrongly(
+    impl: Implementation, broken: Property, case: Case, history: Sequence[Case]
+) -> bool:
+    """Return whether a property holds after earlier cases, with a right lower function."""
+    replaced = impl.with_replaced(*RESTS_ON[broken.function])
+    for earlier in history:
+        holds(broken, replaced, earlier)
+    return holds(broken, replaced, case)
 
 
 def holds(prop: Property, impl: Implementation, case: Case) -> bool:

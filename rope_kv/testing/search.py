@@ -27,6 +27,8 @@ REPLAYS = 5
 # How many earlier cases are repeated to find out whose memory a failure depends on: what is
 # remembered wrongly is mostly remembered from the start.
 HISTORY = 200
+# How often that is found out in one search; then it is taken to be so again.
+HISTORIES = 5
 
 
 class _EnoughError(BaseException):
@@ -48,6 +50,7 @@ class _Watch:
         self.failures: dict[Case, Broken] = {}
         self.excuses: Counter[str] = Counter()
         self._tried_at_failure = 0
+        self._memories: list[bool] = []
 
     def __call__(self, impl: Implementation, case: Case) -> None:
         if case not in self.tried:
@@ -77,10 +80,17 @@ class _Watch:
         return attempts > self._profile.attempts or time.monotonic() > self._deadline
 
     def _is_excused(self, impl: Implementation, case: Case, broken: Broken) -> bool:
-        culprit = None
-        if self._excusing:
-            history = tuple(self.tried)[:HISTORY]
-            culprit = blame.culprit(impl, self.property, case, broken.kind, history)
+        if not self._excusing:
+            return False
+
+        def lower_remembers() -> bool:
+            if len(self._memories) < HISTORIES:
+                history = tuple(self.tried)[:HISTORY]
+                found = blame.remembers_wrongly(impl, self.property, case, history)
+                self._memories.append(found)
+            return self._memories[-1]
+
+        culprit = blame.culprit(impl, self.property, case, broken.kind, lower_remembers)
         if culprit is not None:
             self.excuses[culprit] += 1
         return culprit is not None
