@@ -222,7 +222,8 @@ def _standing_in(code: Any, caller: str, name: str, right: Callable[..., Any]) -
     """Give the code, in which `right` is called wherever its function `name` would be.
 
     A plain function gets another body for a while, so whoever refers to it, and however, calls
-    the right one. What is no plain function is replaced by name: where `caller` looks it up.
+    the right one. What is no plain function is replaced by name: where `caller` looks it up, and
+    in the module.
     """
     original = getattr(code, name, None)
     function = getattr(original, "__func__", original)
@@ -239,19 +240,23 @@ def _standing_in(code: Any, caller: str, name: str, right: Callable[..., Any]) -
             function.__code__ = wrong_body
             namespace.pop(_RIGHT, None)
         return
-    if not isinstance(code, types.ModuleType):
+    calling = getattr(code, caller, None)
+    namespaces = [getattr(getattr(calling, "__func__", calling), "__globals__", {})]
+    if isinstance(code, types.ModuleType):
+        namespaces.append(vars(code))
+    else:
         with contextlib.suppress(Exception):
             code = copy.copy(code)
             setattr(code, name, right)
-    calling = getattr(code, caller, None)
-    namespace = getattr(getattr(calling, "__func__", calling), "__globals__", {})
-    before = {name: namespace[name]} if name in namespace else {}
-    namespace[name] = right
+    before = [{name: space[name]} if name in space else {} for space in namespaces]
+    for namespace in namespaces:
+        namespace[name] = right
     try:
         yield code
     finally:
-        namespace.pop(name, None)
-        namespace.update(before)
+        for namespace, found in zip(namespaces, before, strict=True):
+            namespace.pop(name, None)
+            namespace.update(found)
 
 
 def _other_body(*arguments: Any, **named: Any) -> Any:

@@ -134,6 +134,26 @@ def test_a_wrong_method_is_not_blamed_on_the_method_that_calls_it():
         check(Model)
 
 
+def test_a_wrong_callable_object_is_not_blamed_on_another_that_calls_it(tmp_path):
+    text = MODEL.replace("even * cos - odd * sin", "even * cos + odd * sin")
+    text = text.replace("def decode_incremental", "def _decode").replace(
+        "def apply_rope", "def _rope"
+    )
+    path = tmp_path / "a.py"
+    path.write_text(
+        "import functools\n"
+        + text
+        + "\n\nclass Decode:\n    def __call__(self, *arguments):\n"
+        + "        return _decode(*arguments)\n\n\n"
+        + "apply_rope = functools.partial(_rope)\ndecode_incremental = Decode()\n"
+    )
+    assert check(path).functions == {
+        "rope_freqs": "held",
+        "apply_rope": "broken",
+        "decode_incremental": "held",
+    }
+
+
 def test_a_missing_function_is_said_and_the_rest_runs(tmp_path):
     path = tmp_path / "a.py"
     path.write_text(MODEL.split("def decode_incremental")[0], encoding="utf-8")
