@@ -10,7 +10,6 @@ arXiv:2104.09864, section 3.2, equations (13) to (16) and (34).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
@@ -34,19 +33,15 @@ def frequencies(d: int, base: float) -> Array:
     return np.array([float(base) ** (-2 * i / d) for i in range(d // 2)])
 
 
-def turn(x: ArrayLike, positions: ArrayLike, theta: ArrayLike) -> Array:
+def rotate(x: ArrayLike, positions: ArrayLike, base: float) -> Array:
     """Return x (T, d) with pair i of row t multiplied, as a complex number, by exp(j·p[t]·θᵢ)."""
     x = np.asarray(x, dtype=np.float64)
     pairs = x[:, 0::2] + 1j * x[:, 1::2]
-    angles = np.multiply.outer(np.asarray(positions, dtype=np.float64), np.asarray(theta))
+    theta = frequencies(x.shape[1], base)
+    angles = np.multiply.outer(np.asarray(positions, dtype=np.float64), theta)
     turned = pairs * np.exp(1j * angles)
     rows: Array = np.stack([turned.real, turned.imag], axis=-1).reshape(x.shape)
     return rows
-
-
-def rotate(x: ArrayLike, positions: Sequence[int], base: float) -> Array:
-    """Return x (T, d) with each adjacent pair of row t turned by positions[t]·θᵢ."""
-    return turn(x, positions, frequencies(np.shape(x)[1], base))
 
 
 def attention_weights(q: Array, k: Array) -> Array:

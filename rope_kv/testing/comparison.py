@@ -130,11 +130,6 @@ def ratio(yours: Array, expected: Array, within: Array | float) -> Array:
     return np.where(np.isfinite(ratios), ratios, np.inf)
 
 
-def agree(yours: Array, expected: Array, within: Array | float) -> bool:
-    """Return whether no entry is further from the expected one than its rounding bound."""
-    return bool(np.all(ratio(yours, expected, within) <= 1))
-
-
 def expect(
     yours: Array,
     expected: Array,

@@ -35,7 +35,7 @@ class TracedDecoder:
             setattr(self, name, getattr(decoder, name).copy())
         self._decoder = decoder
         self.calls: list[Call] = []
-        self._attributes = set(vars(self))
+        self._attributes = {*vars(self), "_attributes"}
 
     def project_q(self, rows: Any) -> Array:
         """Return the queries of `rows` (1, D)."""
@@ -64,8 +64,8 @@ class TracedDecoder:
 
     def changed(self) -> str | None:
         """Return the name of an attribute that is new or no longer what it was, or None."""
-        for name in vars(self).keys() - self._attributes - {"_attributes"}:
-            return name
+        if new := vars(self).keys() - self._attributes:
+            return min(new)
         for name in ("base", "width"):
             if getattr(self, name, None) != getattr(self._decoder, name):
                 return name
