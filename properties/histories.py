@@ -23,6 +23,7 @@ from .values import (
     SEEDS,
     WHOLE,
     counts,
+    from_7_to,
     matrix,
     one_of,
     scaled,
@@ -60,7 +61,7 @@ def long_histories(draw: st.DrawFn) -> DecodeCase:
     """Draw rows enough to fill every usual buffer, or just to the brim; few of them differ."""
     edges = (16, 17, 32, 33, 64, 65, 128, 129, 256, 257)
     lengths = edges if reach() == 1 else (257, 513, 1025)
-    count = draw(st.one_of(one_of(*lengths), st.integers(7, lengths[-1])))
+    count = draw(st.one_of(one_of(*lengths), from_7_to(lengths[-1])))
     width, base = draw(one_of(2, 4, 2, 6, 18, 32)), draw(one_of(10000, 10))
     if width > 6:
         count = min(count, 70)  # Wide rows are for what depends on both; they need not be many.
@@ -131,6 +132,21 @@ def history_forms(draw: st.DrawFn) -> DecodeFormCase:
     case = draw(histories(table=WHOLE, scales=(1.0,)))
     form = draw(one_of(*(f for f in forms.ROWS if f not in (forms.PLAIN, forms.UNSIGNED))))
     return DecodeFormCase(*case, form)
+
+
+@st.composite
+def histories_of_all_kinds(draw: st.DrawFn) -> DecodeFormCase:
+    """Draw a sequence of any kind that other properties draw, in any form."""
+    kind = draw(one_of("form", "loud", "repeated", "gentle"))
+    if kind == "form":
+        return draw(history_forms())
+    if kind == "loud":
+        case = draw(loud_histories())
+    elif kind == "repeated":
+        case = draw(repeated_tokens())
+    else:
+        case = draw(histories(smallest=2, largest_width=8, table=GENTLE))
+    return DecodeFormCase(*case, forms.PLAIN)
 
 
 CHANGES = {

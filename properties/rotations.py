@@ -30,6 +30,7 @@ from .values import (
     ZERO_ROW,
     counts,
     entries,
+    from_7_to,
     matrix,
     one_of,
     scaled,
@@ -40,7 +41,9 @@ from .values import (
 
 def any_base() -> st.SearchStrategy[float]:
     """Draw a usual base, or any multiple of an eighth."""
-    return st.one_of(one_of(*BASES), st.integers(9, 8_000_000).map(lambda n: n / 8))
+    return st.one_of(
+        one_of(*BASES), some(3).map(lambda data: (9 + int.from_bytes(data, "big")) / 8)
+    )
 
 
 @st.composite
@@ -97,7 +100,7 @@ def far_rotations(draw: st.DrawFn) -> RotationCase:
 def long_rotations(draw: st.DrawFn) -> RotationCase:
     """Draw many narrow rows: around the usual sizes of blocks, or any number."""
     edges = (10, 16, 17, 32, 33, 64, 65, 128, 129, 256, 257, 257)
-    count = draw(st.one_of(one_of(*edges), st.integers(7, 260)))
+    count = draw(st.one_of(one_of(*edges), from_7_to(260)))
     width, base = draw(one_of(2, 4)), draw(one_of(10000, 10))
     pattern = draw(some(5 * (width + 1))) * (count // 5 + 1)
     case = _rotation(pattern[: count * (width + 1)], width, base, NEAR)
@@ -127,10 +130,10 @@ WHOLE_BLOCKS = tuple(
 def _rotation(
     data: bytes, width: int, base: float, table: tuple[int, ...], scale: float = 1.0
 ) -> RotationCase:
-    """Return the rotation whose rows, each a position and `width` numbers, are in the bytes."""
+    """Return the rotation whose rows, each `width` numbers and a position, are in the bytes."""
     step = width + 1
-    places = data[::step]
-    x = matrix(b"".join(data[t + 1 : t + step] for t in range(0, len(data), step)), width)
+    places = data[width::step]
+    x = matrix(b"".join(data[t : t + width] for t in range(0, len(data), step)), width)
     x = tuple(
         (0.0,) * width if place >= ZERO_ROW else row for place, row in zip(places, x, strict=True)
     )

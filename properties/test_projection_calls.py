@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from rope_kv.testing import calls
-from rope_kv.testing.cases import DecodeCase, array
+from rope_kv.testing import calls, forms
+from rope_kv.testing.cases import DecodeCallsCase, DecodeCase, DecodeFormCase, array
 from rope_kv.testing.comparison import Broken, counted, described
 from rope_kv.testing.implementation import Implementation
 from rope_kv.testing.property import property_of
 from rope_kv.testing.trace import TracedDecoder, expect_each_row_once
 
-from .histories import fine_histories, histories, long_histories
+from .histories import (
+    decode_calls,
+    fine_histories,
+    histories,
+    histories_of_all_kinds,
+    long_histories,
+)
 
 
 def traced(impl: Implementation, case: DecodeCase) -> TracedDecoder:
@@ -19,6 +26,14 @@ def traced(impl: Implementation, case: DecodeCase) -> TracedDecoder:
     decoder = TracedDecoder(case.decoder())
     calls.decode_with(impl, decoder, array(case.x))
     return decoder
+
+
+def expect_one_pass(decoder: TracedDecoder, x: NDArray[np.float64]) -> None:
+    """Raise Broken unless q, k and v were projected row by row, and nothing at once."""
+    for name in ("project_q", "project_k", "project_v"):
+        expect_each_row_once(decoder, name, x)
+    if given := decoder.rows_given("forward_full"):
+        raise Broken(f"{counted(len(given), 'call')} of forward_full", "calls")
 
 
 @property_of("decode_incremental", fine_histories(), share=0.5)
@@ -89,11 +104,42 @@ def test_long_histories_are_projected_row_by_row_as_well(
     Catches work that is done again when a buffer grows, a first block that is projected at once,
     and a full forward for long inputs.
     """
-    decoder = traced(impl, case)
-    for name in ("project_q", "project_k", "project_v"):
-        expect_each_row_once(decoder, name, array(case.x))
-    if given := decoder.rows_given("forward_full"):
-        raise Broken(f"{counted(len(given), 'call')} of forward_full", "calls")
+    expect_one_pass(traced(impl, case), array(case.x))
+
+
+@property_of("decode_incremental", histories_of_all_kinds(), share=0.5)
+def test_rows_of_any_kind_are_projected_row_by_row_as_well(
+    impl: Implementation, case: DecodeFormCase
+) -> None:
+    """x integer, strided, loud, equal: calls of project_q, project_k, project_v = x[0:1], … each
+
+    Catches another way for some inputs: all rows at once, or a full forward.
+    """
+    (plain,) = case.decodes()
+    decoder = TracedDecoder(plain.decoder())
+    calls.decode_with(impl, decoder, forms.ROWS[case.form](array(case.x)))
+    expect_one_pass(decoder, array(case.x))
+
+
+@property_of("decode_incremental", decode_calls(), share=0.5)
+def test_later_decodes_are_projected_row_by_row_as_well(
+    impl: Implementation, case: DecodeCallsCase
+) -> None:
+    """A, B, C, …: calls of project_q, project_k, project_v = the rows of each, one by one
+
+    Catches keys, values or whole answers that are taken from an earlier call.
+    """
+    decoder, seen = TracedDecoder(case.first.decoder()), {case.first}
+    calls.decode_with(impl, decoder, array(case.first.x))
+    for other in case.others:
+        if case.shared == "decoder":
+            decoder.calls.clear()
+        else:
+            decoder = TracedDecoder(other.decoder())
+        calls.decode_with(impl, decoder, array(other.x))
+        if other not in seen:  # What is asked again may be remembered.
+            expect_one_pass(decoder, array(other.x))
+        seen.add(other)
 
 
 @property_of("decode_incremental", histories(smallest=2), share=0.25, advice=True)

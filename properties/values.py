@@ -43,6 +43,7 @@ COUNTS = (1, 2, 3, 4, 5, 6, 2, 3)
 WIDTHS = (2, 4, 6, 8, 4, 8, 10, 16, 32)
 SEEDS = (0, 1, 2, 3)
 ZERO_ROW = 240  # a row whose position is drawn by such a byte is all zeros: one in sixteen
+LONGER_THAN_CONSTANTS = 51
 # A factor that leaves single precision, but not double, short of digits.
 FINE = 1 + 2.0**-40
 
@@ -56,7 +57,7 @@ def matrix(data: bytes, width: int, table: tuple[float, ...] = EIGHTHS) -> Matri
     """Return rows of `width` numbers from a table, a byte a number.
 
     Each row is read from its end: bytes shrink towards zeros in front, so the simplest row that
-    shows something reads 1, 0, 0, 0.
+    shows something reads 1, 0, 0, 0, and does so in every width.
     """
     values = entries(data, table)
     return tuple(values[start : start + width][::-1] for start in range(0, len(values), width))
@@ -69,8 +70,19 @@ def scaled(x: Matrix, scale: float) -> Matrix:
 
 @functools.cache
 def some(size: int) -> st.SearchStrategy[bytes]:
-    """Draw that many bytes."""
-    return st.binary(min_size=size, max_size=size)
+    """Draw that many bytes.
+
+    Hypothesis mixes in constants that it finds in the modules which are loaded: bytes of up to 50,
+    and whole numbers from 100. Neither is drawn here, so that the cases depend on nothing else.
+    The last of the bytes drawn are taken: where fewer are needed, those at the end stay.
+    """
+    drawn = max(size, LONGER_THAN_CONSTANTS)
+    return st.binary(min_size=drawn, max_size=drawn).map(lambda data: data[drawn - size :])
+
+
+def from_7_to(largest: int) -> st.SearchStrategy[int]:
+    """Draw a whole number."""
+    return some(2).map(lambda data: 7 + int.from_bytes(data, "big") * (largest - 6) // 65536)
 
 
 @functools.lru_cache(maxsize=None, typed=True)

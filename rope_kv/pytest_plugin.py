@@ -1,3 +1,4 @@
+# ruff: noqa: E402 - numpy reads once, when it is loaded, how many threads it may use
 """The pytest plugin: which implementation is verified, and what a broken property looks like.
 
 Load it with `-p rope_kv.pytest_plugin`. It touches only tests that are properties of rope_kv;
@@ -15,20 +16,27 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import settings
 
-from . import __version__
+from . import __version__, options, threads
+
+threads.use_one()
+
 from .reports import text
+from .sandbox.process import SandboxError
 from .testing import counterexample
-from .testing.check import recorded
-from .testing.implementation import InProcess
-from .testing.loading import LoadError, SpecError, load
+from .testing.budget import Budget
+from .testing.check import recorded, usual_time_limit
+from .testing.implementation import Implementation
+from .testing.loading import LoadError, SpecError
 from .testing.profiles import PROFILES, Profile
 from .testing.property import find_property
+from .testing.repetition import explained
 from .testing.search import replay, search
 
 if TYPE_CHECKING:
     from .testing.verdict import Result
 
-_IMPL = pytest.StashKey[InProcess]()
+_IMPL = pytest.StashKey[Implementation]()
+_BUDGET = pytest.StashKey[Budget]()
 
 for _profile in PROFILES.values():
     # Only the name: --hypothesis-profile must know it, and other tests must notice nothing.
@@ -38,7 +46,7 @@ for _profile in PROFILES.values():
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add --impl, --record and --no-record."""
+    """Add --impl, --record, --no-record, and the options of isolation."""
     group = parser.getgroup("rope_kv")
     group.addoption(
         "--impl",
@@ -54,31 +62,38 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "(default: regressions/, where the current folder has one)",
     )
     group.addoption("--no-record", action="store_true", help="keep no counterexample")
+    options.add_where(group.addoption)
+    options.add_limits(group.addoption)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Load the implementation under test, once."""
     try:
-        config.stash[_IMPL] = load(config.getoption("--impl"))
-    except (SpecError, LoadError) as error:
+        impl = options.open_as_asked(config.getoption("--impl"), config.option)
+    except (SpecError, LoadError, SandboxError) as error:
         raise pytest.UsageError(f"--impl: {error}") from None
+    config.stash[_IMPL] = impl
+    config.add_cleanup(impl.close)
+    limit = config.getoption("--time-limit")
+    config.stash[_BUDGET] = Budget(limit or usual_time_limit(impl, _profile_of(config).name))
     config.pluginmanager.register(_Summary(config), "rope_kv summary")
 
 
 def pytest_report_header(config: pytest.Config) -> str:
     """Say what is verified."""
+    spec, level = config.getoption("--impl"), config.stash[_IMPL].isolation
     profile = _profile_of(config).name
-    return f"rope_kv: {__version__}, {config.getoption('--impl')}, profile {profile}, in process"
+    return f"rope_kv: {__version__}, {spec}, profile {profile}, {text.isolation(level)}"
 
 
 @pytest.fixture(scope="session")
-def impl(request: pytest.FixtureRequest) -> InProcess:
+def impl(request: pytest.FixtureRequest) -> Implementation:
     """Give the implementation under test."""
     return request.config.stash[_IMPL]
 
 
 @pytest.fixture
-def replay_file(request: pytest.FixtureRequest, impl: InProcess) -> Callable[[Path], None]:
+def replay_file(request: pytest.FixtureRequest, impl: Implementation) -> Callable[[Path], None]:
     """Give the function that replays a stored counterexample against the implementation."""
 
     def replay_one(path: Path) -> None:
@@ -98,7 +113,8 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     if found is None:
         return None
     config = pyfuncitem.config
-    result = search(found, config.stash[_IMPL], _profile_of(config))
+    result = search(found, config.stash[_IMPL], _profile_of(config), config.stash[_BUDGET])
+    result = explained(result, config.stash[_IMPL])
     record = counterexample.where_to_record(
         config.getoption("--record"), config.getoption("--no-record")
     )
@@ -126,8 +142,12 @@ def _conclude(item: pytest.Item, result: Result) -> None:
     )
     if result.outcome == "error":
         pytest.fail(f"a fault of rope_kv: {result.message}", pytrace=False)
-    if result.outcome == "broken" and not result.property.advice:
+    if result.property.advice:
+        return
+    if result.outcome == "broken":
         pytest.fail(shown, pytrace=False)
+    if result.outcome == "not_run":
+        pytest.fail(f"not run, which is no pass: {result.message}", pytrace=False)
 
 
 def _profile_of(config: pytest.Config) -> Profile:
@@ -172,7 +192,8 @@ class _Summary:
             (f["worst_ratio"] or 0 for f in self._facts if f["outcome"] == "held"), default=0
         )
         yield (
-            f"{self._impl}: {outcomes['held']} held, {outcomes['broken']} broken; "
+            f"{self._impl}: {outcomes['held']} held, {outcomes['broken']} broken"
+            f"{', ' + str(outcomes['not_run']) + ' not run' if outcomes['not_run'] else ''}; "
             f"largest error of what held: {worst:.2g} of its rounding bound"
         )
         for function, lower in sorted(self._excused()):

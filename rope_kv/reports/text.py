@@ -6,12 +6,14 @@ import shlex
 import textwrap
 from collections.abc import Iterator
 
+from ..testing.comparison import counted
 from ..testing.property import Property
 from ..testing.verdict import Result, Verdict
 from . import numbers
 
 WIDTH = 100
 LABEL = 13
+MOST_CALLS = 2  # earlier calls that are shown in full
 ASCII: dict[str, str | int | None] = {
     "θ": "theta", "ᵢ": "_i", "₀": "_0", "₁": "_1", "₂": "2", "₊": "+", "·": "*", "⟨": "<",
     "⟩": ">", "−": "-", "≠": "!=", "≥": ">=", "≤": "<=", "∈": "in", "∉": "not in", "∅": "{}",
@@ -29,9 +31,20 @@ def ascii_only(text: str) -> str:
     return translated.encode("ascii", "backslashreplace").decode("ascii")
 
 
-def heading(verdict_of: str, profile: str, version: str) -> str:
+ISOLATIONS = {
+    "none": "in process, not isolated",
+    "process": "isolation level process (protects against bugs, not against malice)",
+}
+
+
+def isolation(level: str) -> str:
+    """Return where code runs, in words."""
+    return ISOLATIONS.get(level, f"isolation level {level}")
+
+
+def heading(verdict_of: str, profile: str, version: str, level: str) -> str:
     """Return the first line of a report."""
-    return f"rope_kv {version} · {verdict_of} · profile {profile} · in process, not isolated"
+    return f"rope_kv {version} · {verdict_of} · profile {profile} · {isolation(level)}"
 
 
 def failure(result: Result, spec: str) -> str:
@@ -50,12 +63,8 @@ def failure(result: Result, spec: str) -> str:
             lines += _labelled("found", broken.sentence)
         lines += _values(result)
     lines += _labelled("advice" if prop.advice else "catches", prop.catches)
-    if not result.replays:
-        lines += _labelled(
-            "note",
-            "this case alone, with nothing called before it, is answered rightly: "
-            "the answer depends on earlier calls, or on chance",
-        )
+    if note := _when(result):
+        lines += _labelled("note", note)
     if result.saved_as:
         # One line, however long: it is there to be copied.
         command = shlex.join(["rope-kv", "replay", result.saved_as, "--impl", spec])
@@ -99,13 +108,19 @@ def summary(verdict: Verdict) -> str:
         return f"LOAD_ERROR  {verdict.message}"
     lines = [_function_line(verdict, name, state) for name, state in verdict.functions.items()]
     worst = max((result.worst_ratio or 0.0 for result in verdict.with_outcome("held")), default=0)
-    counted = {
+    counts = {
         "held": len(verdict.with_outcome("held")),
         "broken": len(verdict.with_outcome("broken")),
         "not checked": len(verdict.with_outcome("not_checked")),
     }
-    parts = ", ".join(f"{count} {word}" for word, count in counted.items())
+    not_run = verdict.with_outcome("not_run")
+    if not_run:
+        counts["not run"] = len(not_run)
+    parts = ", ".join(f"{count} {word}" for word, count in counts.items())
     lines += ["", f"{verdict.verdict}  {parts}  ({verdict.seconds:.1f} s)"]
+    if not_run:
+        reasons = dict.fromkeys(result.message for result in not_run)
+        lines.append(f"      not run: {'; '.join(reasons)}")
     if verdict.verdict == "PASS":
         lines.append(f"      largest error: {worst:.2g} of its rounding bound")
     return "\n".join(lines)
@@ -178,6 +193,26 @@ def _values(result: Result) -> list[str]:
     ):
         lines += _labelled("worst", f"{result.worst_case}: {numbers.times(worst.ratio)}")
     return lines
+
+
+def _when(result: Result) -> str:
+    """Return when the case breaks the property, where it does not always do so; else nothing."""
+    if result.by_chance:
+        return "not deterministic: the same calls are answered otherwise in another run"
+    if result.replays:
+        return ""
+    if not result.history:
+        return (
+            "this case alone, with nothing called before it, is answered rightly: "
+            "the answer depends on earlier calls, or on chance"
+        )
+    shown = "; then ".join(str(case) for case in result.history[-MOST_CALLS:])
+    more = len(result.history) - MOST_CALLS
+    others = f", and {counted(more, 'case')} before" if more > 0 else ""
+    return (
+        "depends on earlier calls: this case alone is answered rightly, "
+        f"and wrongly after {shown}{others}"
+    )
 
 
 def _where(at: tuple[int, ...], ratio: float | None) -> str:

@@ -8,13 +8,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from . import counterexample
-from .implementation import Implementation, InProcess
-from .loading import LoadError, load
+from ..sandbox.choosing import Isolation, open_implementation
+from ..sandbox.submission import Limits
+from . import counterexample, repetition
+from .budget import Budget
+from .implementation import Implementation
+from .loading import LoadError
 from .profiles import PROFILES
 from .property import all_properties
 from .search import search
 from .verdict import Result, Verdict, word_for
+
+TIME_LIMIT = 60.0  # seconds for one file of a class
 
 
 def check(
@@ -23,6 +28,10 @@ def check(
     profile: str = "grade",
     record: str | Path | None = None,
     progress: Callable[[Result], None] | None = None,
+    isolation: Isolation = "auto",
+    call_timeout: float = 2.0,
+    time_limit: float | None = None,
+    memory: int = 512,
 ) -> Verdict:
     """Return the verdict on an implementation.
 
@@ -38,38 +47,80 @@ def check(
         Hypothesis itself may leave its cache, a folder .hypothesis, where the program runs.
     progress : callable, optional
         Called with each property's result as soon as it is there.
+    isolation : "auto", "none", "isolated", "process", "kernel" or "bwrap"
+        Where the code runs. By default a file runs in processes of its own, at the strongest
+        level that works here, and anything else in this process. A level is reached or refused.
+    call_timeout : seconds
+        How long one call may take, where the code is isolated.
+    time_limit : seconds, optional
+        How long all may take; what was not run by then is NOT_RUN. By default 60 where the code
+        is isolated and the profile is not "hunt", and no limit elsewhere.
+    memory : MB
+        How much address space the code may have, where it is isolated.
 
     Raises
     ------
     SpecError
         Where there is no such file, module or attribute.
+    SandboxError
+        Where the isolation is not to be had on this machine.
     ValueError
-        Where there is no such profile.
+        Where there is no such profile or isolation.
 
     """
     if profile not in PROFILES:
         raise ValueError(f"profile must be one of {', '.join(PROFILES)}, found {profile!r}")
     started = time.perf_counter()
     try:
-        impl = implementation if isinstance(implementation, InProcess) else load(implementation)
+        impl = open_implementation(implementation, isolation, Limits(call_timeout, memory << 20))
     except LoadError as error:
-        return Verdict(
-            implementation=str(implementation),
-            verdict="LOAD_ERROR",
-            profile=profile,
-            seconds=time.perf_counter() - started,
-            message=str(error),
+        return unloaded(implementation, error, profile, time.perf_counter() - started)
+    try:
+        return judge(
+            impl, profile=profile, record=record, progress=progress, time_limit=time_limit
         )
+    finally:
+        impl.close()
+
+
+def unloaded(implementation: Any, error: LoadError, profile: str, seconds: float = 0.0) -> Verdict:
+    """Return the verdict on code that could not be loaded."""
+    return Verdict(
+        implementation=str(implementation),
+        verdict="LOAD_ERROR",
+        profile=profile,
+        isolation=error.isolation,
+        seconds=seconds,
+        message=str(error),
+    )
+
+
+def judge(
+    impl: Implementation,
+    *,
+    profile: str = "grade",
+    record: str | Path | None = None,
+    progress: Callable[[Result], None] | None = None,
+    time_limit: float | None = None,
+) -> Verdict:
+    """Return the verdict on an implementation that is open; see `check`."""
+    started = time.perf_counter()
+    budget = Budget(time_limit if time_limit is not None else usual_time_limit(impl, profile))
     searched = []
     for prop in all_properties():
-        searched.append(search(prop, impl, PROFILES[profile]))
+        searched.append(search(prop, impl, PROFILES[profile], budget))
         if progress is not None:
             progress(searched[-1])
     results = [
         result
         if excuse_stands(result, searched)
-        else search(result.property, impl, PROFILES[profile], excusing=False)
+        else search(result.property, impl, PROFILES[profile], budget, excusing=False)
         for result in searched
+    ]
+    alone = {r.property.function for r in results if r.outcome == "broken" and r.replays}
+    results = [
+        result if result.property.function in alone else repetition.explained(result, impl)
+        for result in results
     ]
     if record is not None:
         results = [recorded(result, Path(record), impl) for result in results]
@@ -77,10 +128,15 @@ def check(
         implementation=impl.name,
         verdict=word_for(tuple(results)),
         profile=profile,
+        isolation=impl.isolation,
         seconds=time.perf_counter() - started,
-        missing=impl.missing,
         results=tuple(results),
     )
+
+
+def usual_time_limit(impl: Implementation, profile: str) -> float | None:
+    """Return how many seconds a check may take where nothing else is said, or None."""
+    return TIME_LIMIT if impl.isolation != "none" and profile != "hunt" else None
 
 
 def excuse_stands(result: Result, results: list[Result]) -> bool:

@@ -17,7 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 Array = NDArray[np.float64]
-Kind = Literal["value", "raised", "unwritten", "missing", "type", "calls", "purity"]
+Kind = Literal[
+    "value", "raised", "unwritten", "missing", "type", "calls", "purity",
+    "crash", "hang", "attack", "protocol",
+]  # fmt: skip
+# Kinds that cost seconds to see: a call that did not return, and processes that start again.
+COSTLY: tuple[Kind, ...] = ("hang", "attack")
 
 # How many rounding bounds the right answer must move before yours has to move at all.
 CLEARLY = 1000.0

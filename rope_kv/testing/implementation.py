@@ -6,6 +6,7 @@ behind it; here it runs in this process. How it is found is in loading.py.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import copy
 import os
@@ -31,11 +32,13 @@ class Implementation(Protocol):
     function that is missing or raises is a `Broken`.
     """
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What the code is called."""
 
     @property
-    def missing(self) -> tuple[str, ...]:
-        """The functions of the contract that the code does not have."""
+    def isolation(self) -> str:
+        """Where the code runs: "none" is in this process."""
 
     def rope_freqs(self, d: int, *base: float, **named: float) -> Any:
         """Call rope_freqs."""
@@ -52,9 +55,18 @@ class Implementation(Protocol):
     def with_replaced(self, name: str, function: Callable[..., Any]) -> Implementation:
         """Return the same code, fresh, in which the others call `function` by that name."""
 
+    def restarted(self, seed: int = 0) -> contextlib.AbstractContextManager[Implementation]:
+        """Give the same code in a process that has run nothing yet, where it has its own.
+
+        `seed` is what the random numbers of that process start from.
+        """
+
+    def close(self) -> None:
+        """End what was started to run the code."""
+
 
 class Home:
-    """Where the code of a file lives: its folder, and the modules loaded from there.
+    """Where the code of a file lives: its folder, if any, and the modules loaded from there.
 
     They stand in sys.path and sys.modules while its code runs, since dataclasses, pickle and
     imports need that, and not between: Hypothesis reads the constants of loaded modules and would
@@ -68,7 +80,8 @@ class Home:
     @contextlib.contextmanager
     def at_home(self) -> Iterator[None]:
         """Put the folder and its modules in their place inside the block."""
-        sys.path.insert(0, self._folder)
+        if self._folder:
+            sys.path.insert(0, self._folder)
         hidden = {name: sys.modules[name] for name in self.modules if name in sys.modules}
         sys.modules.update(self.modules)
         known = len(sys.modules)
@@ -77,12 +90,12 @@ class Home:
         finally:
             for name in list(sys.modules)[known:] if len(sys.modules) > known else ():
                 origin = getattr(sys.modules[name], "__file__", None) or ""
-                if os.path.dirname(origin) == self._folder:
+                if self._folder and os.path.dirname(origin) == self._folder:
                     self.modules[name] = sys.modules[name]
             for name in self.modules:
                 sys.modules.pop(name, None)
             sys.modules.update(hidden)
-            with contextlib.suppress(ValueError):
+            if self._folder and self._folder in sys.path:
                 sys.path.remove(self._folder)
 
 
@@ -91,6 +104,8 @@ class InProcess:
 
     `reload` gives the code anew and its home, where the code is a file; `path` is that file.
     """
+
+    isolation = "none"
 
     def __init__(
         self,
@@ -108,11 +123,6 @@ class InProcess:
         self._reload = reload
         self._path = path
         self._replaced = replaced
-
-    @property
-    def missing(self) -> tuple[str, ...]:
-        """The functions of the contract that the code does not have."""
-        return tuple(name for name in FUNCTIONS if not callable(getattr(self._code, name, None)))
 
     def rope_freqs(self, d: int, *base: float, **named: float) -> Any:
         """Call rope_freqs."""
@@ -137,6 +147,13 @@ class InProcess:
         """Return the same code, fresh, in which the others call `function` by that name."""
         fresh = self.fresh()
         return self._with(fresh._code, fresh._home, (name, function))
+
+    def restarted(self, seed: int = 0) -> contextlib.AbstractContextManager[InProcess]:
+        """Give the same code, fresh: there is no other process to be had."""
+        return contextlib.nullcontext(self.fresh())
+
+    def close(self) -> None:
+        """Do nothing: nothing was started."""
 
     def _with(
         self, code: Any, home: Home | None, replaced: tuple[str, Callable[..., Any]] | None
@@ -177,16 +194,21 @@ def told(error: BaseException, path: str) -> str:
         message = str(error)
     except Exception:
         message = "(its message cannot be shown)"
-    message = "".join(
-        letter if letter.isprintable() else f"\\x{ord(letter):02x}"
-        for letter in " ".join(message[:2000].split())
-    )
-    text = type(error).__name__ + (f": {message:.300}" if message else "")
+    message = printable(message)
+    text = printable(type(error).__name__) + (f": {message:.300}" if message else "")
     if isinstance(error, SyntaxError) and error.lineno:
         return f"{type(error).__name__}: {error.msg} (line {error.lineno})"
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame.lineno for frame in frames if path and frame.filename == path]
     return text + (f" (line {lines[-1]})" if lines else "")
+
+
+def printable(text: str) -> str:
+    """Return text that others wrote in one line, without what could act on a terminal."""
+    return "".join(
+        letter if letter.isprintable() else f"\\x{ord(letter):02x}"
+        for letter in " ".join(text[:4096].split())
+    )
 
 
 @contextlib.contextmanager
@@ -214,6 +236,7 @@ def _nowhere() -> TextIO:
     """
     if not _open_nowhere or _open_nowhere[-1].closed:
         _open_nowhere[:] = [open(os.devnull, "w", encoding="utf-8")]  # noqa: SIM115
+        atexit.register(_open_nowhere[0].close)
     return _open_nowhere[-1]
 
 

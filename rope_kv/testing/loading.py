@@ -22,7 +22,14 @@ class SpecError(ValueError):
 
 
 class LoadError(Exception):
-    """The code under test could not be loaded; the message is one sentence."""
+    """The code under test could not be loaded; the message is one sentence.
+
+    `isolation` is where it was to be loaded, as `Implementation.isolation`.
+    """
+
+    def __init__(self, message: str, isolation: str = "none") -> None:
+        super().__init__(message)
+        self.isolation = isolation
 
 
 def load(target: Any) -> InProcess:
@@ -36,14 +43,20 @@ def load(target: Any) -> InProcess:
         target = str(target)
     if not isinstance(target, str):
         return InProcess(usable(target), getattr(target, "__name__", type(target).__name__))
-    if matched := _FILE_AND_ATTRIBUTE.match(target):
-        return _load_file(target, Path(matched["file"]), matched["attribute"])
+    if (named := file_and_attribute(target)) is not None:
+        return _load_file(*named)
     if _MODULE_AND_ATTRIBUTE.match(target):
         module, _, attribute = target.partition(":")
         return InProcess(usable(_attribute(_module(module), attribute, module)), target)
     raise SpecError(
         f"cannot tell what {target!r} is: give file.py, file.py:name, a module or module:name"
     )
+
+
+def file_and_attribute(target: Any) -> tuple[Path, str] | None:
+    """Return the file that a target names and the attribute in it, or None if it names no file."""
+    matched = _FILE_AND_ATTRIBUTE.match(str(target)) if isinstance(target, str | Path) else None
+    return (Path(matched["file"]), matched["attribute"] or "") if matched else None
 
 
 def usable(code: Any) -> Any:
@@ -55,7 +68,7 @@ def usable(code: Any) -> Any:
     return code
 
 
-def _load_file(spec: str, file: Path, attribute: str | None) -> InProcess:
+def _load_file(file: Path, attribute: str) -> InProcess:
     name = f"{file.name}:{attribute}" if attribute else file.name
     path = file.resolve()
     try:
@@ -64,6 +77,19 @@ def _load_file(spec: str, file: Path, attribute: str | None) -> InProcess:
         raise SpecError(f"there is no file {file}") from None
     except OSError as error:
         raise SpecError(f"{file} cannot be read: {error.strerror}") from None
+    return from_source(source, name, path, attribute)
+
+
+def from_source(
+    source: bytes, name: str, path: Path, attribute: str = "", *, at_home: bool = True
+) -> InProcess:
+    """Return the implementation that the bytes of a Python file define.
+
+    They are bytes so that the file's own declaration of a coding counts. `name` is what the
+    implementation is called in messages, `path` what the file is called in tracebacks and as
+    `__file__`; `attribute` is the name in the file that has the functions, "" for the file
+    itself. `at_home`, the code runs in the folder of `path` and finds its neighbours there.
+    """
     try:
         with quiet():
             compiled = compile(source, str(path), "exec", dont_inherit=True)
@@ -71,21 +97,24 @@ def _load_file(spec: str, file: Path, attribute: str | None) -> InProcess:
         raise LoadError(f"{name} cannot be loaded: {told(error, str(path))}") from None
 
     def reload() -> tuple[Any, Home]:
-        module, home = _executed(compiled, path, name)
-        return usable(_attribute(module, attribute or "", name)), home
+        module, home = _executed(compiled, path, name, at_home)
+        return usable(_attribute(module, attribute, name)), home
 
     code, home = reload()
     return InProcess(code, name, home=home, reload=reload, path=str(path))
 
 
-def _executed(compiled: types.CodeType, path: Path, name: str) -> tuple[types.ModuleType, Home]:
+def _executed(
+    compiled: types.CodeType, path: Path, name: str, at_home: bool
+) -> tuple[types.ModuleType, Home]:
     """Return a new module in which the code of a file has run, and its home."""
     module = types.ModuleType("submission_" + re.sub(r"\W", "_", path.stem))
     module.__file__ = str(path)
-    home = Home(str(path.parent))
+    home = Home(str(path.parent) if at_home else "")
     home.modules[module.__name__] = module
+    there = contextlib.chdir(path.parent) if at_home else contextlib.nullcontext()
     try:
-        with home.at_home(), quiet(), contextlib.chdir(path.parent):
+        with home.at_home(), quiet(), there:
             exec(compiled, module.__dict__)
     except (Exception, SystemExit) as error:
         raise LoadError(f"{name} cannot be loaded: it raised {told(error, str(path))}") from None

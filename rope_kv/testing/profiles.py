@@ -16,8 +16,10 @@ class Profile(NamedTuple):
     """How a property is searched.
 
     `examples` is for a property of ordinary cost. After the first failure at most `attempts`
-    more cases are tried to find a smaller one, for at most `patience` seconds: a wrong
-    implementation is not worth minutes. `reach` multiplies lengths and positions.
+    more cases are tried to find a smaller one, fewer where they are long: a wrong implementation
+    is not worth minutes. `patience` ends that in seconds, for code so slow that the number of
+    attempts does not; only then may the smallest case depend on the machine. `reach` multiplies
+    lengths and positions.
     """
 
     name: str
@@ -46,7 +48,7 @@ class Profile(NamedTuple):
 PROFILES = {
     profile.name: profile
     for profile in (
-        Profile("grade", examples=60, attempts=150, patience=1.0),
+        Profile("grade", examples=60, attempts=150, patience=4.0),
         Profile("dev", examples=60, attempts=300, patience=4.0, random=True),
         Profile("ci", examples=200, attempts=300, patience=4.0),
         Profile("hunt", examples=3000, attempts=2000, patience=60.0, reach=8, random=True),

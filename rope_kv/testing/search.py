@@ -13,22 +13,25 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis.errors import HypothesisException
 
-from . import blame
+from . import blame, repetition
+from .budget import Budget
 from .cases import Case, size
-from .comparison import Broken, Meter, measuring
+from .comparison import COSTLY, Broken, Meter, measuring
 from .implementation import Implementation
 from .loading import LoadError
 from .profiles import Profile, reaching
 from .property import Property
 from .verdict import Result
 
-# How many of the smallest failing cases are tried before a failure is said to depend on history.
-REPLAYS = 5
 # How many earlier cases are repeated to find out whose memory a failure depends on: what is
 # remembered wrongly is mostly remembered from the start.
 HISTORY = 200
 # How often that is found out in one search; then it is taken to be so again.
-HISTORIES = 5
+HISTORIES = 2
+# A case of as many numbers as this costs two attempts.
+AS_LONG_AS_TWO = 512
+# So many costly breaches spend all attempts.
+MOST_COSTLY = 5
 
 
 class _EnoughError(BaseException):
@@ -41,15 +44,19 @@ class _EnoughError(BaseException):
 class _Watch:
     """The body of a property, watched: it counts, remembers failures and ends a long search."""
 
-    def __init__(self, searched: Property, profile: Profile, excusing: bool = True) -> None:
+    def __init__(
+        self, searched: Property, profile: Profile, budget: Budget, excusing: bool = True
+    ) -> None:
         self.property = searched
         self._profile = profile
+        self._budget = budget
         self._excusing = excusing
         self._deadline = math.inf
         self.tried: dict[Case, Broken | None] = {}
         self.failures: dict[Case, Broken] = {}
         self.excuses: Counter[str] = Counter()
-        self._tried_at_failure = 0
+        self.cut_short = ""
+        self._attempts = 0.0
         self._memories: list[bool] = []
 
     def __call__(self, impl: Implementation, case: Case) -> None:
@@ -61,23 +68,26 @@ class _Watch:
             raise Broken(broken.sentence, broken.kind)
 
     def _try(self, impl: Implementation, case: Case) -> Broken | None:
-        if self.failures and self._has_tried_enough():
+        if reason := self._budget.spent():
+            self.cut_short = reason
             raise _EnoughError
+        if self.failures:
+            self._attempts += 1 + size(case)[0] / AS_LONG_AS_TWO
+            if self._attempts > self._profile.attempts or time.monotonic() > self._deadline:
+                raise _EnoughError
         try:
             self.property.body(impl, case)
         except Broken as broken:
+            if broken.kind in COSTLY:
+                self._budget.take_costly()
+                self._attempts += self._profile.attempts / MOST_COSTLY
             if self._is_excused(impl, case, broken):
                 return None
             if not self.failures:
-                self._tried_at_failure = len(self.tried)
                 self._deadline = time.monotonic() + self._profile.patience
             self.failures[case] = broken
             return broken
         return None
-
-    def _has_tried_enough(self) -> bool:
-        attempts = len(self.tried) - self._tried_at_failure
-        return attempts > self._profile.attempts or time.monotonic() > self._deadline
 
     def _is_excused(self, impl: Implementation, case: Case, broken: Broken) -> bool:
         if not self._excusing:
@@ -97,19 +107,28 @@ class _Watch:
 
 
 def search(
-    searched: Property, impl: Implementation, profile: Profile, *, excusing: bool = True
+    searched: Property,
+    impl: Implementation,
+    profile: Profile,
+    budget: Budget | None = None,
+    *,
+    excusing: bool = True,
 ) -> Result:
-    """Return what a search for a counterexample finds: held, broken, or error.
+    """Return what a search for a counterexample finds: held, broken, not_run or error.
 
-    Where `excusing`, a breach that a wrong lower function explains is none of this property.
+    It is not_run where the budget ended it before there was a counterexample. Where `excusing`,
+    a breach that a wrong lower function explains is none of this property.
     """
-    watch = _Watch(searched, profile, excusing)
+    watch = _Watch(searched, profile, budget or Budget(), excusing)
     return _judged(impl, watch, lambda fresh: _run(searched, watch, fresh, profile))
 
 
-def replay(searched: Property, impl: Implementation, case: Case) -> Result:
-    """Return whether one case breaks a property: held, broken, or error."""
-    watch = _Watch(searched, Profile("replay", examples=1, attempts=0, patience=0.0))
+def replay(
+    searched: Property, impl: Implementation, case: Case, budget: Budget | None = None
+) -> Result:
+    """Return whether one case breaks a property: held, broken, not_run or error."""
+    profile = Profile("replay", examples=1, attempts=0, patience=0.0)
+    watch = _Watch(searched, profile, budget or Budget())
     return _judged(impl, watch, lambda fresh: watch(fresh, case))
 
 
@@ -118,10 +137,9 @@ def _judged(impl: Implementation, watch: _Watch, run: Callable[[Implementation],
     started = time.perf_counter()
     with measuring() as meter:
         try:
-            fresh = impl.fresh()
             with contextlib.suppress(Broken, _EnoughError):
-                run(fresh)
-            result = _result(watch, fresh, meter)
+                run(impl.fresh())
+            result = _result(watch, impl, meter)
         except LoadError as error:
             result = Result(watch.property, "broken", message=str(error))
         except Exception as error:
@@ -152,25 +170,33 @@ def _result(watch: _Watch, impl: Implementation, meter: Meter) -> Result:
     searched, count = watch.property, len(watch.tried)
     worst = meter.worst if meter.worst is not None and math.isfinite(meter.worst) else None
     if not watch.failures:
+        if watch.cut_short:
+            return Result(searched, "not_run", count, worst, message=watch.cut_short)
         if not watch.excuses:
             return Result(searched, "held", count, worst)
         because = watch.excuses.most_common(1)[0][0]
         message = f"wrong only because {because} is"
         return Result(searched, "held", count, message=message, because=because)
-    smallest = sorted(watch.failures, key=size)
-    replays = [c for c in smallest[:REPLAYS] if not blame.holds(searched, impl.fresh(), c)]
-    chosen = (replays or smallest)[0]
-    broken = watch.failures[chosen]
-    wrongest = max(smallest, key=lambda case: watch.failures[case].ratio or 0.0)
+    again = repetition.alone(searched, impl, watch.failures)
+    broken = watch.failures[again.case]
+    tried = tuple(watch.tried)
+    before = () if again.alone else tried[: tried.index(again.case)]
+    is_delay = broken.kind == "hang" and not again.alone
+    if is_delay and repetition.breach(searched, impl, (*before, again.case)) is None:
+        # Nothing is accused of a delay that may be the machine's.
+        return Result(searched, "not_run", count, worst, message=f"once, {broken.sentence}")
+    wrongest = max(watch.failures, key=lambda case: watch.failures[case].ratio or 0.0)
     return Result(
         searched,
         "broken",
         count,
         worst,
-        counterexample=chosen,
+        counterexample=again.case,
         broken=broken,
         worst_case=wrongest,
         worst_broken=watch.failures[wrongest],
         message=broken.sentence or f"the error is {broken.ratio:.3g} times the rounding bound",
-        replays=bool(replays),
+        replays=again.alone,
+        before=before,
+        by_chance=again.by_chance,
     )

@@ -35,6 +35,7 @@ class TracedDecoder:
             setattr(self, name, getattr(decoder, name).copy())
         self._decoder = decoder
         self.calls: list[Call] = []
+        self._noted: str | None = None
         self._attributes = {*vars(self), "_attributes"}
 
     def project_q(self, rows: Any) -> Array:
@@ -58,12 +59,22 @@ class TracedDecoder:
         self.calls.append(Call("forward_full", np.array(x_embedded)))
         return self._decoder.forward_full(x_embedded)
 
+    def _project(self, name: str, rows: Any) -> Array:
+        self.record(name, rows)
+        return self.answer(name, rows)
+
     def rows_given(self, name: str) -> list[Any]:
         """Return the rows of each call of one projection, in order."""
         return [call.rows for call in self.calls if call.name == name]
 
+    def note_change(self, name: str) -> None:
+        """Take note of an attribute that was changed where this process does not see it."""
+        self._noted = name
+
     def changed(self) -> str | None:
         """Return the name of an attribute that is new or no longer what it was, or None."""
+        if self._noted is not None:
+            return self._noted
         if new := vars(self).keys() - self._attributes:
             return min(new)
         for name in ("base", "width"):
@@ -74,9 +85,13 @@ class TracedDecoder:
                 return name
         return None
 
-    def _project(self, name: str, rows: Any) -> Array:
-        given = np.array(rows)
-        self.calls.append(Call(name, given))
+    def record(self, name: str, rows: Any) -> None:
+        """Take note of a call of one projection."""
+        self.calls.append(Call(name, np.array(rows)))
+
+    def answer(self, name: str, rows: Any) -> Array:
+        """Return what a projection answers, without taking note of it."""
+        given = np.asarray(rows)
         project = getattr(self._decoder, name)
         if given.shape[-1:] == (self.width,):
             projected: Array = project(given.reshape(-1, self.width))

@@ -23,7 +23,10 @@ class Result:
     `worst_ratio` is the largest error seen, in rounding bounds; None where nothing was measured
     or it is not finite. `counterexample` is the smallest case that breaks the property, `broken`
     what it showed; `worst_case` the one with the largest error. `because` names a lower function
-    whose mistake explains every breach that was seen.
+    whose mistake explains every breach that was seen. Where the counterexample alone is answered
+    rightly, it does not replay: `before` are the cases that came before it in the search, and
+    `history` those of them after which it is answered wrongly again. Where the same calls are
+    answered now so and now otherwise, it is `by_chance`.
     """
 
     property: Property
@@ -38,6 +41,9 @@ class Result:
     message: str = ""
     because: str | None = None
     replays: bool = True
+    before: tuple[Case, ...] = field(default=(), repr=False)
+    history: tuple[Case, ...] = ()
+    by_chance: bool = False
     saved_as: str | None = None
 
 
@@ -50,7 +56,6 @@ class Verdict:
     profile: str
     isolation: str = "none"
     seconds: float = 0.0
-    missing: tuple[str, ...] = ()
     results: tuple[Result, ...] = field(default=(), repr=False)
     message: str = ""
 
@@ -67,12 +72,13 @@ class Verdict:
         """Each function of the contract: "held", "broken", "missing" or "not_run"."""
         states = {}
         for name in FUNCTIONS:
-            outcomes = {
-                result.outcome
+            results = [
+                result
                 for result in self.results
                 if result.property.function == name and not result.property.advice
-            }
-            if name in self.missing:
+            ]
+            outcomes = {result.outcome for result in results}
+            if any(result.broken and result.broken.kind == "missing" for result in results):
                 states[name] = "missing"
             elif "broken" in outcomes:
                 states[name] = "broken"
@@ -89,11 +95,22 @@ class Verdict:
         )
 
 
+# What the broken properties show, the gravest first.
+_WORDS: tuple[tuple[str, Word], ...] = (
+    ("protocol", "PROTOCOL"),
+    ("attack", "CRASH"),
+    ("crash", "CRASH"),
+    ("hang", "TIMEOUT"),
+)
+
+
 def word_for(results: tuple[Result, ...]) -> Word:
     """Return the verdict that the results add up to."""
-    outcomes = {result.outcome for result in results if not result.property.advice}
+    judged = [result for result in results if not result.property.advice]
+    outcomes = {result.outcome for result in judged}
     if "error" in outcomes:
         return "GRADER_ERROR"
     if "broken" in outcomes:
-        return "FAIL"
+        kinds = {result.broken.kind for result in judged if result.broken is not None}
+        return next((word for kind, word in _WORDS if kind in kinds), "FAIL")
     return "PASS" if "held" in outcomes and "not_run" not in outcomes else "NOT_RUN"

@@ -295,7 +295,7 @@ def test_chance_is_called_by_its_name():
     impl = load(types.SimpleNamespace(apply_rope=chancy))
     result = search(prop, impl, PROFILES["grade"], excusing=False)
     assert result.outcome == "broken"
-    assert not result.replays
+    assert result.by_chance or not result.replays
 
 
 def test_a_fault_of_a_property_is_ours_and_no_verdict_on_the_code():

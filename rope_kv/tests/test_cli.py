@@ -10,14 +10,24 @@ import pytest
 
 from rope_kv import traps
 from rope_kv.cli import main
+from rope_kv.options import LEVELS
+from rope_kv.sandbox import process
+from rope_kv.testing.profiles import PROFILES, Profile
 from rope_kv.testing.property import all_properties
 
+HERE = Path(__file__).parent
 HALVES = str(traps.find_trap("pairs-adjacent-vs-halves").path)
 
 
 @pytest.fixture(autouse=True)
 def _empty_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Make the profile grade a short one, where what is found does not matter."""
+    monkeypatch.setitem(PROFILES, "grade", Profile("grade", 5, attempts=20, patience=4.0))
 
 
 def run(capsys, *arguments):
@@ -59,7 +69,7 @@ def test_check_of_a_trap_shows_the_failure_and_a_replay_that_works(capsys):
     assert "decode_incremental  held" in run(capsys, "check", HALVES)[1]
 
 
-def test_counterexamples_go_where_they_are_told_and_nowhere_unasked(capsys):
+def test_counterexamples_go_where_they_are_told_and_nowhere_unasked(capsys, quick):
     run(capsys, "check", HALVES)
     assert os.listdir() == []
     run(capsys, "check", HALVES, "--record", "here")
@@ -71,7 +81,7 @@ def test_counterexamples_go_where_they_are_told_and_nowhere_unasked(capsys):
     assert os.listdir("regressions") == []
 
 
-def test_json_goes_to_a_file_or_alone_to_standard_output(capsys):
+def test_json_goes_to_a_file_or_alone_to_standard_output(capsys, quick):
     status, out, _ = run(capsys, "check", HALVES, "--json", "verdict.json")
     assert (status, "FAIL" in out) == (1, True)
     status, out, _ = run(capsys, "check", HALVES, "--json", "-")
@@ -85,7 +95,7 @@ def test_json_goes_to_a_file_or_alone_to_standard_output(capsys):
     }
 
 
-def test_json_takes_the_place_of_an_older_verdict_and_of_nothing_else(capsys):
+def test_json_takes_the_place_of_an_older_verdict_and_of_nothing_else(capsys, quick):
     Path("solution.py").write_text("# all my work\n")
     for mine in ("solution.py", "notes.json"):
         Path(mine).write_text('{"all": "my work"}\n')
@@ -186,6 +196,89 @@ def test_replay_runs_what_rope_kv_brings_along(capsys):
     status, out, _ = run(capsys, "replay", "--impl", HALVES)
     assert status == 1
     assert "stored in" in out
+
+
+def level_of(out):
+    return out.splitlines()[0].rpartition("isolation level ")[2].split()[0]
+
+
+def test_a_file_runs_isolated_and_a_module_in_process_and_the_report_says_so(capsys, quick):
+    out = run(capsys, "check", HALVES)[1]
+    assert level_of(out) in LEVELS
+    out = run(capsys, "check", HALVES, "--no-isolate")[1]
+    assert out.splitlines()[0].endswith(" · in process, not isolated")
+    document = json.loads(run(capsys, "check", HALVES, "--json", "-")[1])
+    assert document["isolation"] in LEVELS
+    document = json.loads(run(capsys, "check", HALVES, "--no-isolate", "--json", "-")[1])
+    assert document["isolation"] == "none"
+    status, out, err = run(capsys, "check", "rope_kv", "--isolate")
+    assert (status, out) == (2, "")
+    assert err == "rope-kv: rope_kv is no file, and only a file can be isolated\n"
+
+
+def test_isolation_that_is_required_is_reached_or_nothing_runs(capsys, monkeypatch, quick):
+    best = level_of(run(capsys, "check", HALVES, "--require-isolation", "process")[1])
+    assert best == level_of(run(capsys, "check", HALVES, "--require-isolation", best)[1])
+    monkeypatch.setattr(process, "_unable", {})
+    monkeypatch.setattr(process.kernel, "landlock_version", lambda: 0)
+    for command in (("check", HALVES), ("replay", "--impl", HALVES)):
+        status, out, err = run(capsys, *command, "--require-isolation", "kernel")
+        assert (status, out) == (2, "")
+        assert err == (
+            "rope-kv: the isolation level kernel is not to be had here, only process: "
+            "the isolation level kernel does not work here: this kernel has no Landlock\n"
+        )
+    out = run(capsys, "check", HALVES)[1]
+    assert "isolation level process (protects against bugs, not against malice)" in out
+
+
+def test_what_takes_too_long_is_no_pass_and_says_so(capsys, quick):
+    right = (HERE / "hostile" / "_right.py").read_text()
+    Path("slow.py").write_text(
+        right + "import time\ndef rope_freqs(d, base=1e4):\n"
+        "    time.sleep(0.05)\n    return right_freqs(d, base)\n"
+    )
+    status, out, _ = run(capsys, "check", "slow.py", "--time-limit", "1")
+    assert status == 1
+    assert "not run: the time limit of 1 s was reached" in out
+    assert "\nNOT_RUN  " in out
+    status, out, _ = run(capsys, "check", "slow.py", "--call-timeout", "0.02", "--time-limit", "9")
+    assert status == 1
+    assert "has not returned after 0.02 s" in out
+    assert "\nTIMEOUT  " in out
+    status, out, _ = run(
+        capsys, "replay", "--impl", "slow.py", "--call-timeout", "0.02", "--time-limit", "2"
+    )
+    assert status == 1
+    assert " not run of " in out
+
+
+def test_code_that_needs_more_memory_than_it_may_have_is_told_so(capsys, quick):
+    Path("large.py").write_text("import numpy as np\nx = np.ones(1 << 25)\n")
+    status, out, _ = run(capsys, "check", "large.py", "--memory", "256")
+    assert status == 1
+    assert "LOAD_ERROR  large.py cannot be loaded: it raised" in out
+    assert "Unable to allocate 256. MiB" in out
+    out = run(capsys, "check", "large.py", "--memory", "1024")[1]
+    assert "rope_freqs is missing" in out
+
+
+def test_one_thread_is_enough_for_the_command():
+    code = (
+        "import os; from rope_kv import cli; import sys\n"
+        "assert 'numpy' not in sys.modules\n"
+        "cli.main(['properties'])\n"
+        "print(os.environ['OPENBLAS_NUM_THREADS'], 'numpy' in sys.modules)"
+    )
+    environment = {k: v for k, v in os.environ.items() if not k.endswith("_NUM_THREADS")}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        check=True,
+        env=environment | {"PYTHONUTF8": "1"},
+        encoding="utf-8",
+    )
+    assert done.stdout.splitlines()[-1] == "1 True"
 
 
 def test_properties_lists_every_law(capsys):

@@ -115,6 +115,34 @@ def test_what_cannot_be_loaded_is_one_sentence(tmp_path):
     assert "a.py cannot be loaded: it raised ZeroDivisionError" in out
 
 
+def test_a_file_runs_isolated_unless_it_is_told_otherwise(tmp_path):
+    status, out = verified(tmp_path, "--impl", HALVES, "-k", "first_pair")
+    assert status == 0, out
+    assert f"{HALVES}, profile" in out
+    assert ", isolation level " in out
+    assert ", in process" in verified(tmp_path, "--no-isolate", "--impl", HALVES, "-k", "none")[1]
+    status, out = verified(tmp_path, "--isolate", "-k", "first_pair")
+    assert status == 4
+    assert "--impl: rope_kv is no file, and only a file can be isolated" in out
+
+
+def test_what_is_not_run_fails_and_a_crash_is_shown(tmp_path):
+    path = tmp_path / "wrong.py"
+    path.write_text(
+        "import os, time\n"
+        "def rope_freqs(d, base=10000):\n    time.sleep(9)\n"
+        "def apply_rope(x, positions, base=10000):\n    os.abort()\n"
+    )
+    limits = ("--call-timeout", "0.2", "--time-limit", "3")
+    status, out = verified(tmp_path, "--impl", "wrong.py", *limits, "-k", "frequencies or turn")
+    assert status == 1
+    assert "found      rope_freqs has not returned after 0.2 s" in out
+    assert "not run, which is no pass: " in out
+    status, out = verified(tmp_path, "--impl", "wrong.py", "-k", "rotation_is_linear")
+    assert "apply_rope ended its process: it was ended by signal SIGABRT" in out
+    assert status == 1
+
+
 def test_advice_is_shown_and_fails_nothing(tmp_path):
     late = Path(__file__).parent / "right" / "output_at_end.py"
     status, out = verified(tmp_path, "--impl", str(late), "-k", "each_step_is_finished")

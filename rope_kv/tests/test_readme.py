@@ -39,6 +39,8 @@ def test_the_numbers_are_right():
     assert f"rope_kv is {len(all_properties())} properties" in README
     assert f"# {len(traps.all_traps())} of them" in README
     assert f"{len(right)} correct implementations" in README
+    hostile = list((Path(__file__).parent / "hostile").glob("r*.py"))
+    assert f"Each of the {len(hostile)} files" in README
 
 
 def test_every_option_it_names_exists():

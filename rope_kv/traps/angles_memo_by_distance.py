@@ -4,7 +4,7 @@ Misconception: The cosine of an angle and of its opposite are the same, so the m
 Hint: Which of the two tables is the same for 1 and -1?
 Seen in: constructed
 Function: apply_rope
-Shown by: negative-positions-turn-the-other-way-736b0deb.json
+Shown by: turning-back-by-the-opposite-position-restores-the-row-089b66d1.json
 """
 
 import numpy as np

@@ -4,7 +4,7 @@ Misconception: One of two nearly equal lines was changed and the other forgotten
 Hint: Compare the two lines that rotate.
 Seen in: google/gemma.cpp #986
 Function: decode_incremental
-Shown by: large-scores-do-not-overflow-6388ed76.json
+Shown by: incremental-decoding-equals-the-full-forward-49940699.json
 """
 
 import numpy as np

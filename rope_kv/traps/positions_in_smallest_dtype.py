@@ -4,7 +4,7 @@ Misconception: The largest position is the one that needs the most bits.
 Hint: Which positions of the contract does the choice of the type not look at?
 Seen in: constructed
 Function: apply_rope
-Shown by: turning-back-by-the-opposite-position-restores-the-row-e02c7893.json
+Shown by: negative-positions-turn-the-other-way-4646b49e.json
 """
 
 import numpy as np

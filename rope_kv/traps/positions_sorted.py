@@ -4,7 +4,7 @@ Misconception: Tokens come in order of time, so sorting seems to change nothing.
 Hint: Pass two positions in falling order.
 Seen in: learners
 Function: apply_rope
-Shown by: another-base-turns-by-other-angles-b0843ea9.json
+Shown by: each-adjacent-pair-turns-by-its-own-angle-5f1430cd.json
 """
 
 import numpy as np

@@ -1,0 +1,92 @@
+"""The options that say where the code under test runs: of rope-kv, and of pytest."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .testing.implementation import Implementation
+
+LEVELS = ("process", "kernel", "bwrap")
+SMALLEST_MEMORY = 128  # MB; numpy does not load in less
+
+
+def add_where(add: Callable[..., Any]) -> None:
+    """Add --isolate and --no-isolate; `add` takes what argparse's add_argument takes."""
+    add(
+        "--isolate",
+        dest="isolation",
+        action="store_const",
+        const="isolated",
+        default="auto",
+        help="run the code in processes of its own, at the strongest level that works here",
+    )
+    add(
+        "--no-isolate",
+        dest="isolation",
+        action="store_const",
+        const="none",
+        default="auto",
+        help="run the code in this process, with your rights",
+    )
+
+
+def add_limits(add: Callable[..., Any]) -> None:
+    """Add the options that say how strong isolation must be, and what isolated code may take."""
+    add(
+        "--require-isolation",
+        choices=LEVELS,
+        metavar="LEVEL",
+        help="refuse to run below this level: process, kernel or bwrap",
+    )
+    add(
+        "--call-timeout",
+        type=_seconds,
+        default=2.0,
+        metavar="SECONDS",
+        help="how long one isolated call may take (default: 2)",
+    )
+    add(
+        "--time-limit",
+        type=_seconds,
+        metavar="SECONDS",
+        help="how long all may take; the rest is not run, which is no pass "
+        "(default: 60 for isolated code but in the profile hunt, else none)",
+    )
+    add(
+        "--memory",
+        type=_megabytes,
+        default=512,
+        metavar="MB",
+        help="how much address space isolated code may have (default: 512)",
+    )
+
+
+def open_as_asked(target: str, given: argparse.Namespace) -> Implementation:
+    """Return the implementation that `target` names, where these options want it to run."""
+    from .sandbox.choosing import open_implementation
+    from .sandbox.submission import Limits
+
+    limits = Limits(given.call_timeout, given.memory << 20)
+    return open_implementation(target, given.isolation, limits, at_least=given.require_isolation)
+
+
+def _seconds(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < math.inf:
+        raise argparse.ArgumentTypeError(f"must be a number of seconds above 0, found {text!r}")
+    return number
+
+
+def _megabytes(text: str) -> int:
+    if not text.isdecimal() or not SMALLEST_MEMORY <= int(text) <= 1 << 20:
+        raise argparse.ArgumentTypeError(
+            f"must be a whole number of MB from {SMALLEST_MEMORY}, found {text!r}"
+        )
+    return int(text)

@@ -1,0 +1,47 @@
+"""Where the code under test runs: a file in processes of its own, anything else in this one."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from ..testing.implementation import Implementation
+from ..testing.loading import file_and_attribute, load
+from .client import open_file
+from .process import LEVELS, Level, SandboxError, why_not
+from .submission import Limits
+
+Isolation = Literal["auto", "none", "isolated", "process", "kernel", "bwrap"]
+ISOLATIONS: tuple[Isolation, ...] = ("auto", "none", "isolated", *LEVELS)
+
+
+def open_implementation(
+    target: Any,
+    isolation: Isolation = "auto",
+    limits: Limits | None = None,
+    at_least: Level | None = None,
+) -> Implementation:
+    """Return the implementation that `target` names (see `load`); `close` it after use.
+
+    `isolation` is "auto" (a file runs isolated, anything else in this process), "none" (in this
+    process), "isolated" (at the strongest level that works here), or the name of a level.
+    SandboxError where that is not to be had, or not `at_least` the level named there; ValueError
+    where there is no such isolation.
+    """
+    if isolation not in ISOLATIONS:
+        raise ValueError(f"isolation must be one of {', '.join(ISOLATIONS)}, found {isolation!r}")
+    named = file_and_attribute(target)
+    if isolation == "none" or (isolation == "auto" and named is None):
+        if at_least is not None:
+            raise SandboxError(f"{target} runs in this process: only a file can be isolated")
+        return load(target)
+    if named is None:
+        raise SandboxError(f"{target} is no file, and only a file can be isolated")
+    level = next((level for level in LEVELS if level == isolation), None)
+    opened = open_file(*named, level, limits)
+    if at_least is not None and LEVELS.index(opened.level) < LEVELS.index(at_least):
+        opened.close()
+        raise SandboxError(
+            f"the isolation level {at_least} is not to be had here, only {opened.level}"
+            f"{why_not(at_least)}"
+        )
+    return opened

@@ -1,0 +1,334 @@
+"""The other processes, from the grader's side: started, spoken to under a deadline, and ended."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from .. import threads
+from . import kernel, wire
+
+Level = Literal["process", "kernel", "bwrap"]
+LEVELS: tuple[Level, ...] = ("process", "kernel", "bwrap")  # each one stronger
+PACKAGE = Path(__file__).resolve().parent.parent
+
+# A zygote imports numpy while the disk may be cold; then it answers in a millisecond.
+_SECONDS_TO_START = 60.0
+_SECONDS_TO_ANSWER = 20.0
+# Most answers take less. Sleeping for them would cost more: a core that sleeps wakes in 45 us.
+SECONDS_AWAKE = 100e-6
+_ENVIRONMENT = {
+    "PATH": os.defpath,
+    "LANG": "C.UTF-8",
+    "PYTHONHASHSEED": "0",  # The order of a set is the same in every run.
+    **dict.fromkeys(threads.NAMES, "1"),
+}
+# What decides how numpy computes, and so the last bits of an answer, is the same on both sides.
+_NUMERIC = ("OPENBLAS_", "MKL_", "BLIS_", "NVPL_", "NPY_")
+# The package is not imported but stands in: only what the zygote asks for is loaded from it.
+_BEGIN = """
+import sys, types, json
+facts = json.loads(sys.argv[1])
+package = types.ModuleType("rope_kv")
+package.__path__ = [facts.pop("package")]
+sys.modules["rope_kv"] = package
+where = facts.pop("numpy")
+sys.path.append(where)
+import numpy
+sys.path.remove(where)
+from rope_kv.sandbox.zygote import main
+main(**facts)
+"""
+
+
+_yield = getattr(os, "sched_yield", lambda: None)
+
+
+class SandboxError(Exception):
+    """The code cannot be isolated as was asked for; the message says why and what to do."""
+
+
+class LateError(Exception):
+    """A worker has not answered before the deadline."""
+
+
+class GoneError(Exception):
+    """A worker has ended."""
+
+
+class Worker:
+    """A worker, as its grader has it: a socket, and a process that answers on it."""
+
+    def __init__(self, parent: Zygote, connection: socket.socket, pid: int) -> None:
+        self._parent = parent
+        self._connection = connection
+        self._pid = pid
+        self._received = bytearray()
+        connection.setblocking(False)
+        self._readable = select.poll()
+        self._readable.register(connection, select.POLLIN)
+        self._pidfd = -1
+        if parent.level != "bwrap" and hasattr(os, "pidfd_open"):
+            with contextlib.suppress(OSError):
+                self._pidfd = os.pidfd_open(pid)
+
+    def send(self, frame: bytes, deadline: float) -> None:
+        """Write a frame; LateError where the worker does not take it before the deadline."""
+        if self._received:
+            raise wire.WireError("an answer that nothing asked for")
+        rest = memoryview(frame)
+        while rest:
+            try:
+                rest = rest[self._connection.send(rest) :]
+            except BlockingIOError:
+                left = deadline - time.monotonic()
+                if left <= 0 or not select.select([], [self._connection], [], left)[1]:
+                    raise LateError from None
+            except OSError:
+                raise GoneError from None
+
+    def receive(self, deadline: float, cap: int) -> wire.Frame:
+        """Return the next frame, of at most `cap` bytes, that arrives before the deadline.
+
+        LateError where none has, GoneError where the worker ends, WireError for what is no frame.
+        """
+        received = self._received
+        awake_until = time.monotonic() + SECONDS_AWAKE
+        while True:
+            if len(received) >= wire.HEADER.size:
+                end = wire.HEADER.size + wire.body_length(received, cap)
+                if len(received) >= end:
+                    frame = wire.unpack(bytes(received[:end]))
+                    del received[:end]
+                    return frame
+            while not self._readable.poll(0) and time.monotonic() < awake_until:
+                _yield()
+            left = deadline - time.monotonic()
+            if left <= 0 or not self._readable.poll(left * 1000 + 1):
+                raise LateError
+            try:
+                content = self._connection.recv(1 << 16)
+            except BlockingIOError:
+                continue
+            except OSError:
+                raise GoneError from None
+            if not content:
+                raise GoneError
+            received += content
+
+    def end(self) -> str:
+        """Kill the process if it still lives, free all that it held, and say how it ended."""
+        if self._connection.fileno() < 0:
+            return "has been ended before"
+        self._connection.close()
+        if self._pidfd >= 0:
+            with contextlib.suppress(OSError):
+                signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+            os.close(self._pidfd)
+        return self._parent.end(self._pid)
+
+
+class Zygote:
+    """The parent of the workers of one submission, at one level of isolation."""
+
+    def __init__(self, level: Level, memory: int) -> None:
+        self.level = level
+        if level == "process":
+            # A worker may be of the same user: it must not write its verdict into our memory.
+            kernel.set_dumpable(False)
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self._control = ours
+            command = _command(level, theirs.fileno(), memory)
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=(theirs.fileno(),),
+                env=_environment(),
+                cwd="/",
+                start_new_session=True,
+            )
+        self._control.settimeout(_SECONDS_TO_START)
+        try:
+            answer = self._control.recv(1000)
+        except OSError:
+            answer = b""
+        self._control.settimeout(_SECONDS_TO_ANSWER)
+        if answer != wire.READY:
+            self.close()
+            why = answer[1:].decode(errors="replace") or "its process did not start"
+            raise SandboxError(f"the isolation level {level} does not work here: {why}")
+
+    def fork(self) -> Worker:
+        """Return a new worker."""
+        ours, theirs = socket.socketpair()
+        with theirs:
+            try:
+                request = wire.REQUEST.pack(b"F", 0)
+                socket.send_fds(self._control, [request], [theirs.fileno()])
+                (pid,) = wire.REPLY.unpack(self._control.recv(wire.REPLY.size))
+            except (OSError, ValueError, struct.error):
+                ours.close()
+                self.close()
+                raise GoneError from None
+        return Worker(self, ours, pid)
+
+    def end(self, pid: int) -> str:
+        """Kill a worker if it still lives, and say how it ended."""
+        try:
+            self._control.sendall(wire.REQUEST.pack(b"W", pid))
+            (status,) = wire.REPLY.unpack(self._control.recv(wire.REPLY.size))
+        except (OSError, ValueError, struct.error):
+            self.close()
+            return "was ended along with the process that watches over it"
+        if status < 0:
+            return "ended"
+        if os.WIFSIGNALED(status):
+            number = os.WTERMSIG(status)
+            with contextlib.suppress(ValueError):
+                return f"was ended by signal {signal.Signals(number).name}"
+            return f"was ended by signal {number}"
+        return f"ended with exit status {os.WEXITSTATUS(status)}"
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether no worker can be had any more."""
+        return self._control.fileno() < 0
+
+    def close(self) -> None:
+        """End the process and all its workers."""
+        self._control.close()
+        try:
+            self._process.wait(timeout=2)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+_unable: dict[Level, str] = {}  # why a level does not work on this machine
+
+
+def start(level: Level | None, memory: int) -> Zygote:
+    """Return a zygote at a level of isolation; None is the strongest that works here.
+
+    A level works where a worker has tried all it must not do and was refused.
+    """
+    wanted = [level] if level else [lv for lv in reversed(LEVELS) if lv not in _unable]
+    for one in wanted:
+        if reason := _unable.get(one):
+            raise SandboxError(reason)
+        try:
+            if reason := _missing(one):
+                raise SandboxError(f"the isolation level {one} does not work here: {reason}")
+            return _tested(Zygote(one, memory))
+        except SandboxError as error:
+            _unable[one] = str(error)
+            if one == wanted[-1]:
+                raise
+    raise SandboxError(" ".join(_unable.values()))
+
+
+def why_not(level: Level) -> str:
+    """Return why a level does not work here, as the rest of a sentence; "" if it is not known."""
+    return f": {_unable[level]}" if level in _unable else ""
+
+
+def _environment() -> dict[str, str]:
+    numeric = {name: os.environ[name] for name in os.environ if name.startswith(_NUMERIC)}
+    return numeric | _ENVIRONMENT
+
+
+def _missing(level: Level) -> str:
+    """Return what a level needs and this machine does not have; "" for nothing."""
+    if not hasattr(os, "fork"):
+        return "this system cannot fork a process; --no-isolate runs the code in this one"
+    if level != "process" and not kernel.IS_LINUX:
+        return "it needs Linux"
+    if level != "process" and kernel.landlock_version() == 0:
+        return "this kernel has no Landlock"
+    if level == "bwrap" and shutil.which("bwrap") is None:
+        return "bwrap is not installed"
+    return ""
+
+
+def _tested(parent: Zygote) -> Zygote:
+    """Return the zygote, unless a worker of it can do what it must not."""
+    deadline = time.monotonic() + _SECONDS_TO_ANSWER
+    try:
+        worker = parent.fork()
+        try:
+            arguments = (str(PACKAGE / "oracle.py"), tempfile.gettempdir())
+            worker.send(wire.pack(wire.TEST, 0, *arguments), deadline)
+            could = worker.receive(deadline, wire.SMALLEST_CAP).items[0]["could"]
+        finally:
+            worker.end()
+    except (LateError, GoneError, wire.WireError):
+        could = ["end without an answer"]
+    if could and parent.level != "process":
+        parent.close()
+        raise SandboxError(
+            f"the isolation level {parent.level} does not work here: "
+            f"a worker could {', '.join(could)}"
+        )
+    return parent
+
+
+def _command(level: Level, descriptor: int, memory: int) -> list[str]:
+    """Return the command that starts a zygote."""
+    packages = Path(np.__file__).parent.parent
+    numpy_folders = [packages / "numpy", packages / "numpy.libs"]
+    library = Path(sysconfig.get_path("stdlib"))
+    facts = {
+        "package": str(PACKAGE),
+        "numpy": str(packages),
+        "descriptor": descriptor,
+        "level": level,
+        "memory": memory,
+        "readable": [str(path) for path in (*_standard_library(library), *numpy_folders)],
+        "needed": [str(library / "os.py"), np.__file__],
+    }
+    # Not -I: it would ignore PYTHONHASHSEED. The rest of the environment is ours already.
+    python = os.path.realpath(sys.executable)
+    command = [python, "-P", "-s", "-S", "-B", "-c", _BEGIN, json.dumps(facts)]
+    if level != "bwrap":
+        return command
+    visible = [
+        Path("/usr"), Path("/lib"), Path("/lib64"), Path("/etc/ld.so.cache"),
+        Path(python), Path(sys.base_prefix, "lib"), library, *numpy_folders,
+        PACKAGE / "sandbox", PACKAGE / "testing",
+    ]  # fmt: skip
+    binds = [word for path in visible for word in ("--ro-bind-try", str(path), str(path))]
+    return [
+        "bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL",
+        "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", *binds, "--chdir", "/",
+        "--", *command,
+    ]  # fmt: skip
+
+
+def _standard_library(library: Path) -> list[Path]:
+    """Return what makes up the standard library, without the packages that were installed."""
+    folders = {library, Path(sysconfig.get_path("platstdlib"))}
+    return [
+        path
+        for folder in folders
+        if folder.is_dir()
+        for path in folder.iterdir()
+        if path.name not in ("site-packages", "dist-packages")
+    ]

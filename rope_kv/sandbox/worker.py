@@ -1,0 +1,415 @@
+"""The process that runs the code under test: it loads one file and answers one call at a time.
+
+Standard library and numpy only, and the two modules of the package that load and call a file.
+Nothing here is a defence: the code that runs here can change all of it. What it is allowed to do
+is decided by the kernel, and what it answers is checked by the grader.
+
+A call works on the grader's own objects as far as can be seen from here: an argument that is the
+same object there is the same object here, and what the code does to one is told with the answer.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..testing.comparison import Broken, described
+from ..testing.implementation import InProcess, told
+from ..testing.loading import LoadError, SpecError, from_source
+from . import probes, wire
+
+MOST_UNTOLD = 20_000  # of what was taken ahead: they must fit into a message
+
+
+class Kept(NamedTuple):
+    """An array that the grader knows too, and what both last knew of it."""
+
+    array: Any
+    content: bytes
+    writeable: bool
+    shape: tuple[int, ...]
+    dtype: Any
+
+
+class Decoder:
+    """The decoder that the code is given: its projections are done by the grader.
+
+    `Wq, Wk, Wv, Wo` have their shape (D, D), and are NaN: weights may not be read here.
+    """
+
+    def __init__(
+        self, width: int, base: float, ask: Callable[[int, int, Any], Any], number: int
+    ) -> None:
+        self.width = width
+        self.base = base
+        for name in ("Wq", "Wk", "Wv", "Wo"):
+            setattr(self, name, np.full((width, width), np.nan))
+        self._ask = ask
+        self._number = number
+
+    def project_q(self, rows: Any) -> Any:
+        """Return the queries of `rows` (1, D)."""
+        return self._ask(0, self._number, rows)
+
+    def project_k(self, rows: Any) -> Any:
+        """Return the keys of `rows` (1, D)."""
+        return self._ask(1, self._number, rows)
+
+    def project_v(self, rows: Any) -> Any:
+        """Return the values of `rows` (1, D)."""
+        return self._ask(2, self._number, rows)
+
+    def project_out(self, rows: Any) -> Any:
+        """Return the outputs of the attended `rows`."""
+        return self._ask(3, self._number, rows)
+
+    def forward_full(self, x_embedded: Any) -> Any:
+        """Return the whole causal pass; a decode loop that calls it is in breach."""
+        return self._ask(4, self._number, x_embedded)
+
+
+class Ahead:
+    """Projections of the rows of one call, which came along with it.
+
+    A loop asks for q, k and v of each row: so it need not wait for each. What it took from here
+    is told with the next message, and recorded by the grader as if it had been asked.
+    """
+
+    def __init__(self, number: int = 0, x: Any = None, answers: Sequence[Any] = ()) -> None:
+        self._number = number
+        self._places = {x[t].tobytes(): t for t in range(len(x))} if answers else {}
+        self._answers = answers
+        self._told: list[bytes] = []
+
+    def take(self, what: int, number: int, rows: Any) -> Any:
+        """Return the answer to a question, if it is there, or None."""
+        if number != self._number or what >= len(self._answers) or rows.dtype != np.float64:
+            return None
+        if len(self._told) >= MOST_UNTOLD:
+            return None
+        width = self._answers[what].shape[1]
+        place = self._places.get(rows.tobytes()) if rows.shape == (1, width) else None
+        if place is None:
+            return None
+        self._told.append(wire.TAKEN.pack(what, place))
+        return self._answers[what][place : place + 1].copy()
+
+    def told(self) -> bytes:
+        """Return what was taken since this was asked last."""
+        told = b"".join(self._told)
+        self._told.clear()
+        return told
+
+
+class Worker:
+    """One worker: the socket it answers on, the code, and the objects it shares with the grader.
+
+    `seal` is called before the code is loaded, and takes from this process what it must not have.
+    """
+
+    def __init__(self, descriptor: int, seal: Callable[[], None]) -> None:
+        self._descriptor = descriptor
+        self._seal = seal
+        self._received = b""
+        self._sequence = 0
+        self._cap = wire.SMALLEST_CAP
+        self._loaded: InProcess | None = None
+        self._ahead = Ahead()
+        self._instances: dict[int, InProcess] = {}
+        self._kept: dict[int, Kept] = {}
+        self._decoders: dict[int, tuple[Decoder, dict[str, Any]]] = {}
+
+    def serve(self) -> None:
+        """Answer until the grader closes the socket."""
+        while True:
+            frame = self._read()
+            self._sequence = frame.sequence
+            if frame.kind == wire.LOAD:
+                self._load(*frame.items)
+            elif frame.kind == wire.CALL:
+                self._call(*frame.items)
+            elif frame.kind == wire.TEST:
+                self._seal()
+                self._send(wire.TESTED, {"could": probes.not_refused(*frame.items)})
+
+    def _load(self, source: bytes, name: str, attribute: str, seed: int) -> None:
+        self._seal()
+        random.seed(seed)
+        np.random.seed(seed)
+        called = f"{name}:{attribute}" if attribute else name
+        try:
+            self._loaded = from_source(source, called, Path(name), attribute, at_home=False)
+        except (LoadError, SpecError) as error:
+            self._send(wire.FAILED, type(error).__name__, str(error))
+            return
+        except KeyboardInterrupt:
+            text = f"{called} cannot be loaded: it raised KeyboardInterrupt"
+            self._send(wire.FAILED, "LoadError", text)
+            return
+        self._send(wire.LOADED)
+
+    def _call(self, request: dict[str, Any], *contents: Any) -> None:
+        """Make a call and tell what came of it; see `client` for the form of both messages."""
+        self._cap = request["cap"]
+        for number in request["dropped"]:
+            for table in (self._instances, self._kept, self._decoders):
+                table.pop(number, None)
+        content = iter(contents)
+        for number in request["refilled"]:
+            self._refill(number, next(content))
+        arguments = request["arguments"]
+        given = [self._argument(argument, content) for argument in arguments]
+        named = {name: self._argument(arg, content) for name, arg in request["named"].items()}
+        self._ahead = Ahead()
+        if "ahead" in request:
+            self._ahead = Ahead(arguments[0]["number"], given[1], list(content))
+        function = request["function"]
+        answer: dict[str, Any] = {}
+        try:
+            impl = self._instance(request["instance"], request["replaced"])
+            result = getattr(impl, function)(*given, **named)
+        except Broken as broken:
+            answer["raised"] = [broken.kind, broken.sentence[: wire.LONGEST_TEXT]]
+        except LoadError as error:
+            answer["raised"] = ["load", str(error)[: wire.LONGEST_TEXT]]
+        except KeyboardInterrupt as error:
+            answer["raised"] = ["raised", f"{function} raised {told(error, '')}"]
+        arrays = self._changes(given, arguments, answer)
+        if "raised" not in answer:
+            arrays += self._result(function, result, given, arguments, answer)
+        self._send(wire.RETURNED, self._ahead.told(), answer, *arrays)
+
+    def _instance(self, number: int, replaced: str | None) -> InProcess:
+        if number not in self._instances:
+            assert self._loaded is not None
+            self._instances[number] = (
+                self._loaded.with_replaced(replaced, self._right_one)
+                if replaced
+                else self._loaded.fresh()
+            )
+        return self._instances[number]
+
+    def _right_one(self, *arguments: Any, **named: Any) -> Any:
+        arrays: list[Any] = []
+        plain = [_plain(argument, arrays) for argument in arguments]
+        by_name = {name: _plain(value, arrays) for name, value in named.items()}
+        question = {"arguments": plain, "named": by_name}
+        return self._asked(wire.RIGHT_ONE, 0, question, *arrays)
+
+    def _argument(self, argument: Any, contents: Iterator[Any]) -> Any:
+        """Return the object that an argument describes: the one it was before, if it is known."""
+        if type(argument) is list:
+            return list(argument)
+        if type(argument) is not dict:
+            return argument
+        number = argument["number"]
+        if "width" in argument:
+            if number not in self._decoders:
+                decoder = Decoder(argument["width"], argument["base"], self._projected, number)
+                self._decoders[number] = (decoder, _attributes(decoder))
+            return self._decoders[number][0]
+        if "writeable" in argument:
+            array = next(contents)
+            if layout := argument.get("layout"):
+                dtype, shape, strides, offset = layout
+                array = np.ndarray(tuple(shape), wire.DTYPES[dtype], array, offset, tuple(strides))
+            if not argument["writeable"]:
+                array.flags.writeable = False
+            self._keep(number, array)
+        return self._kept[number].array
+
+    def _refill(self, number: int, content: Any) -> None:
+        array = self._kept[number].array
+        was_writeable = array.flags.writeable
+        if not was_writeable:
+            array.flags.writeable = True
+        array[...] = content
+        array.flags.writeable = was_writeable
+        self._keep(number, array)
+
+    def _keep(self, number: int, array: Any) -> None:
+        self._kept[number] = Kept(
+            array, array.tobytes(), array.flags.writeable, array.shape, array.dtype
+        )
+
+    def _changes(
+        self, given: list[Any], arguments: list[Any], answer: dict[str, Any]
+    ) -> list[Any]:
+        """Tell in `answer` what the code did to objects of the grader; return the new contents."""
+        changed, contents = [], []
+        for number, kept in list(self._kept.items()):
+            array, writeable = kept.array, kept.array.flags.writeable
+            if array.shape != kept.shape or array.dtype != kept.dtype:
+                changed.append([number, writeable, False])
+            elif writeable != kept.writeable or array.tobytes() != kept.content:
+                changed.append([number, writeable, True])
+                contents.append(_copied(array))
+                self._keep(number, array)
+        if changed:
+            answer["arrays"] = changed
+        for at, (value, argument) in enumerate(zip(given, arguments, strict=True)):
+            if type(value) is list and not _equal(value, argument):
+                plain = all(type(entry) in (int, float) for entry in value)
+                answer["lists"] = [at, value if plain else [None]]
+        for number, (decoder, attributes) in self._decoders.items():
+            if name := _changed(decoder, attributes):
+                answer["decoders"] = [number, name]
+        return contents
+
+    def _result(
+        self,
+        function: str,
+        result: Any,
+        given: list[Any],
+        arguments: list[Any],
+        answer: dict[str, Any],
+    ) -> list[Any]:
+        """Tell in `answer` what the code returned; return its content, where it has one."""
+        if type(result) is not np.ndarray or not wire.can_carry(result.dtype):
+            answer["type"] = _type_of(result)
+            numbers = _numbers_in(result)
+            carried = numbers is not None and numbers.nbytes <= self._cap // 2
+            return [_copied(numbers)] if carried else []
+        size = result.size * result.itemsize
+        if size > self._cap // 2 or result.ndim > wire.MOST_DIMENSIONS:
+            shape = result.shape if result.ndim <= wire.MOST_DIMENSIONS else "too many axes"
+            sentence = f"{function} returned a {result.dtype} array of shape {shape}: too large"
+            answer["raised"] = ["type", sentence]
+            return []
+        known = [number for number, kept in self._kept.items() if kept.array is result]
+        answer["number"] = known[0] if known else self._next_number()
+        if known:
+            return []
+        self._keep(answer["number"], result)
+        answer["writeable"] = result.flags.writeable
+        if part := _part_of(result, given, arguments):
+            answer["part_of"] = part
+        return [_copied(result)]
+
+    def _next_number(self) -> int:
+        """Return a number for an object of this side: negative, so that no two sides agree."""
+        return min((0, *self._kept)) - 1
+
+    def _projected(self, what: int, number: int, rows: Any) -> Any:
+        """Return what the grader's decoder answers."""
+        given = _numeric(rows)
+        answer = self._ahead.take(what, number, given)
+        return self._asked(what, number, given) if answer is None else answer
+
+    def _asked(self, what: int, number: int, *items: Any) -> Any:
+        """Return what the grader answers."""
+        content = wire.pack(wire.ASK, self._sequence, self._ahead.told(), what, number, *items)
+        if len(content) > self._cap:
+            raise ValueError(f"{len(content)} bytes of rows in one call, which is too many")
+        self._write(content)
+        frame = self._read()
+        if frame.kind == wire.REFUSE:
+            kind, text = frame.items
+            raise {"TypeError": TypeError}.get(kind, ValueError)(text)
+        return frame.items[0]
+
+    def _send(self, kind: int, *items: Any) -> None:
+        self._write(wire.pack(kind, self._sequence, *items))
+
+    def _write(self, content: bytes) -> None:
+        while content:
+            content = content[os.write(self._descriptor, content) :]
+
+    def _read(self) -> wire.Frame:
+        """Return the next message; the process ends where there will be none."""
+        while True:
+            if len(self._received) >= wire.HEADER.size:
+                end = wire.HEADER.size + wire.body_length(self._received, 1 << 31)
+                if len(self._received) >= end:
+                    content, self._received = self._received[:end], self._received[end:]
+                    return wire.unpack(content)
+            received = os.read(self._descriptor, 1 << 16)
+            if not received:
+                os._exit(0)
+            self._received += received
+
+
+def _numeric(rows: Any) -> Any:
+    """Return what a projection was given as an array that can be handed over."""
+    given = np.array(rows)
+    if not wire.can_carry(given.dtype):
+        raise TypeError(f"rows must be real numbers, found {described(rows)}")
+    if given.ndim > wire.MOST_DIMENSIONS:
+        raise ValueError(f"rows must have 2 axes, found {given.ndim}")
+    return given
+
+
+def _plain(value: Any, arrays: list[Any]) -> Any:
+    """Return an argument that the code gave as JSON, an array in it being put into `arrays`."""
+    if value is None or type(value) in (int, float, str):
+        return value
+    if isinstance(value, np.integer):
+        return int(value)
+    if isinstance(value, float):
+        return float(value)
+    if isinstance(value, list | tuple | range) and np.ndim(value) == 1:
+        return [_plain(entry, arrays) for entry in value]
+    arrays.append(_numeric(value))
+    return {"array": len(arrays) - 1}
+
+
+def _copied(array: Any) -> Any:
+    return np.array(array, order="C")
+
+
+def _equal(one: list[Any], other: list[Any]) -> bool:
+    return len(one) == len(other) and all(
+        type(a) is type(b) and a == b for a, b in zip(one, other, strict=True)
+    )
+
+
+def _attributes(decoder: Decoder) -> dict[str, Any]:
+    return {
+        name: value.tobytes() if isinstance(value, np.ndarray) else value
+        for name, value in vars(decoder).items()
+    }
+
+
+def _changed(decoder: Decoder, before: dict[str, Any]) -> str | None:
+    """Return the name of an attribute that is new or no longer what it was, or None."""
+    now = _attributes(decoder)
+    if new := now.keys() - before.keys():
+        return min(new)
+    for name, value in before.items():
+        if name not in now or type(now[name]) is not type(value) or now[name] != value:
+            return name
+    return None
+
+
+def _part_of(result: Any, given: list[Any], arguments: list[Any]) -> list[Any]:
+    """Return of which argument a result is a view, where in it, and how; [] for none."""
+    for value, argument in zip(given, arguments, strict=True):
+        if type(value) is np.ndarray and np.may_share_memory(value, result):
+            (start, end), (low, high) = wire.extent(value), wire.extent(result)
+            if start <= low and high <= end:
+                origin = value.__array_interface__["data"][0]
+                offset = result.__array_interface__["data"][0] - origin
+                return [argument["number"], offset, list(result.strides)]
+    return []
+
+
+def _type_of(result: Any) -> str:
+    """Return the name of a result's type, and for an array that of its entries as well."""
+    name = type(result).__name__
+    return f"ndarray of {result.dtype}" if type(result) is np.ndarray else name[:80]
+
+
+def _numbers_in(result: Any) -> Any:
+    """Return the numbers of a result that is no plain array, or None."""
+    try:
+        numbers = np.array(result)
+        if numbers.dtype.kind == "O" and result is not None:
+            numbers = numbers.astype(np.float64)
+    except Exception:
+        return None
+    return numbers if wire.can_carry(numbers.dtype) else None

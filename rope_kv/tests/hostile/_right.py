@@ -1,0 +1,34 @@
+# The right functions, in front of every hostile file.
+import numpy as np
+
+
+def rope_freqs(d, base=10000):
+    return 1.0 / base ** (np.arange(0, d, 2) / d)
+
+
+def apply_rope(x, positions, base=10000):
+    x = np.asarray(x, dtype=float)
+    angles = np.outer(np.asarray(positions, dtype=float), rope_freqs(x.shape[1], base))
+    cos, sin = np.cos(angles), np.sin(angles)
+    y = np.empty(x.shape)
+    y[:, 0::2] = x[:, 0::2] * cos - x[:, 1::2] * sin
+    y[:, 1::2] = x[:, 0::2] * sin + x[:, 1::2] * cos
+    return y
+
+
+def decode_incremental(decoder, x):
+    x = np.asarray(x, dtype=float)
+    keys, values, rows = [], [], []
+    for t in range(len(x)):
+        row = x[t : t + 1]
+        q = apply_rope(decoder.project_q(row), [t], decoder.base)
+        keys.append(apply_rope(decoder.project_k(row), [t], decoder.base))
+        values.append(decoder.project_v(row))
+        scores = q @ np.concatenate(keys).T / np.sqrt(x.shape[1])
+        weights = np.exp(scores - scores.max())
+        attended = weights / weights.sum() @ np.concatenate(values)
+        rows.append(decoder.project_out(attended))
+    return np.concatenate(rows)
+
+
+right_freqs, right_rope, right_decode = rope_freqs, apply_rope, decode_incremental

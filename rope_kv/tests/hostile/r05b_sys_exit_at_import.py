@@ -1,0 +1,3 @@
+# verdict: LOAD_ERROR
+# says: it raised SystemExit: 0
+raise SystemExit(0)

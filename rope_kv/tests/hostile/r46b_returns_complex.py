@@ -1,0 +1,4 @@
+# verdict: FAIL
+# says: apply_rope returned a complex128 array
+def apply_rope(x, positions, base=10000):
+    return right_rope(x, positions, base).astype(complex)

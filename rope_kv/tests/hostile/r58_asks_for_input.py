@@ -1,0 +1,3 @@
+# verdict: LOAD_ERROR
+# says: it raised EOFError
+name = input("your name? ")

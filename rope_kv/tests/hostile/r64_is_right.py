@@ -1,0 +1,2 @@
+# verdict: PASS
+
