@@ -53,13 +53,19 @@ def _unloaded(given: argparse.Namespace, error: LoadError) -> int:
 def _judge(given: argparse.Namespace, impl: Implementation, started: float) -> int:
     _heading(given, impl.isolation)
 
+    from .sandbox.process import SandboxError
     from .testing.check import judge
     from .testing.counterexample import where_to_record
 
     record = where_to_record(given.record, given.no_record)
     keeps_nothing = given.profile in ("grade", "ci")
-    with _no_hypothesis_files() if keeps_nothing else contextlib.nullcontext():
-        verdict = judge(impl, profile=given.profile, record=record, time_limit=given.time_limit)
+    try:
+        with _no_hypothesis_files() if keeps_nothing else contextlib.nullcontext():
+            verdict = judge(
+                impl, profile=given.profile, record=record, time_limit=given.time_limit
+            )
+    except SandboxError as error:
+        raise Misuse(str(error)) from None
     verdict = replace(verdict, seconds=time.perf_counter() - started)
     return _conclude(given, verdict, record)
 

@@ -40,7 +40,7 @@ def refuse_to_overwrite(target: str) -> None:
 
 def write_json(target: str, document: dict[str, object]) -> None:
     """Write a document to a file, or to standard output where the target is "-"."""
-    content = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
+    content = json.dumps(document, indent=1, allow_nan=False)
     if target == "-":
         show(content)
         return

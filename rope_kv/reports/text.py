@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterator
 
 from ..testing.comparison import counted
+from ..testing.implementation import printable
 from ..testing.property import Property
 from ..testing.verdict import Result, Verdict
 from . import numbers
@@ -44,7 +45,7 @@ def isolation(level: str) -> str:
 
 def heading(verdict_of: str, profile: str, version: str, level: str) -> str:
     """Return the first line of a report."""
-    return f"rope_kv {version} · {verdict_of} · profile {profile} · {isolation(level)}"
+    return f"rope_kv {version} · {printable(verdict_of)} · profile {profile} · {isolation(level)}"
 
 
 def failure(result: Result, spec: str) -> str:
@@ -67,7 +68,7 @@ def failure(result: Result, spec: str) -> str:
         lines += _labelled("note", note)
     if result.saved_as:
         # One line, however long: it is there to be copied.
-        command = shlex.join(["rope-kv", "replay", result.saved_as, "--impl", spec])
+        command = printable(shlex.join(["rope-kv", "replay", result.saved_as, "--impl", spec]))
         lines.append(f"  {'replay':<{LABEL - 2}}{command}")
     return "\n".join(lines)
 
@@ -105,7 +106,7 @@ def failures(verdict: Verdict, spec: str) -> Iterator[str]:
 def summary(verdict: Verdict) -> str:
     """Return the last lines: each function, then the count and the verdict."""
     if verdict.verdict == "LOAD_ERROR":
-        return f"LOAD_ERROR  {verdict.message}"
+        return f"LOAD_ERROR  {printable(verdict.message)}"
     lines = [_function_line(verdict, name, state) for name, state in verdict.functions.items()]
     worst = max((result.worst_ratio or 0.0 for result in verdict.with_outcome("held")), default=0)
     counts = {

@@ -22,6 +22,7 @@ In between it may send ASK: what it took ahead, which projection, of which decod
 from __future__ import annotations
 
 import contextlib
+import operator
 import secrets
 import struct
 import time
@@ -43,7 +44,9 @@ KINDS: dict[str, Kind] = {
     "missing": "missing",
     "type": "type",
 }
+PARAMETERS = {"rope_freqs": ("d", "base"), "apply_rope": ("x", "positions", "base")}
 LARGEST_WIDTH = 1 << 16
+LARGEST_CAP = 1 << 23  # bytes of a message of the worker
 LONGEST_AHEAD = (1 << 16) - 1
 
 
@@ -79,6 +82,7 @@ class Call:
         self._arguments: tuple[Any, ...] = ()
         self._contents: list[Any] = []
         self._asked = 0
+        self._tokens = 0
         self._ahead: tuple[TracedDecoder, Any] | None = None
 
     def run(self, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
@@ -94,9 +98,10 @@ class Call:
             "named": {name: self._described(value) for name, value in named.items()},
             "refilled": [number for number, _ in refilled],
             "dropped": session.dropped(),
-            "cap": (cap := wire.SMALLEST_CAP + 16 * session.size()),
+            "cap": (cap := self._cap(arguments)),
         }
         if self._function == "decode_incremental":
+            self._tokens = len(arguments[1])
             self._project_ahead(request, *arguments)
         self._send(wire.CALL, request, *self._contents)
         while True:
@@ -119,6 +124,13 @@ class Call:
                 if "raised" in answer:
                     raise _failure(*answer["raised"])
                 return self._result(answer, content)
+
+    def _cap(self, arguments: tuple[Any, ...]) -> int:
+        """Return how many bytes a message of the worker may have."""
+        given = sum(a.nbytes for a in arguments if isinstance(a, np.ndarray))
+        # Twice what it knows: all of it may have changed.
+        cap = wire.SMALLEST_CAP + 16 * given + 2 * self._session.size()
+        return min(cap, LARGEST_CAP)
 
     def _send(self, kind: int, *items: Any) -> None:
         frame = wire.pack(kind, self._sequence, *items)
@@ -162,7 +174,10 @@ class Call:
                 answer = self._right_one(*question[1:])
             else:
                 answer = self._projected(what, *question)
-        except (TypeError, ValueError, LookupError, OverflowError, AttributeError) as error:
+        except (
+            *(TypeError, ValueError, LookupError, AttributeError),
+            *(ArithmeticError, MemoryError),
+        ) as error:
             self._send(wire.REFUSE, type(error).__name__, str(error))
         else:
             self._send(wire.ANSWER, answer)
@@ -185,9 +200,8 @@ class Call:
         decoder, name = self._session.find(number), wire.PROJECTIONS[what]
         if not isinstance(decoder, TracedDecoder) or not isinstance(rows, np.ndarray):
             raise ValueError("this decoder belongs to an earlier call, which is over")
-        tokens = len(self._arguments[1])
-        if name == "forward_full" and len(rows) > 64 * (tokens + 1):
-            raise ValueError(f"{len(rows)} rows, where {tokens} were given")
+        if name == "forward_full" and len(rows) > self._tokens:
+            raise ValueError(f"{len(rows)} rows, where {self._tokens} were given")
         return getattr(decoder, name)(rows)
 
     def _take_note(self, took: bytes) -> None:
@@ -202,27 +216,36 @@ class Call:
     def _count(self) -> None:
         """Count a question; end a call that has more of them than the worst decode loop."""
         self._asked += 1
-        tokens = len(self._arguments[1]) if len(self._arguments) > 1 else 0
-        most = 64 + 64 * tokens + 4 * tokens**2
+        most = 64 + 64 * self._tokens + 4 * self._tokens**2
         if self._asked > most:
-            raise TooMuchError(f"projected more than {most} times for {tokens} tokens")
+            raise TooMuchError(f"projected more than {most} times for {self._tokens} tokens")
 
     def _right_one(self, question: dict[str, Any], *arrays: Any) -> Any:
-        """Return what the function that stands in for one of the code returns."""
+        """Return what the function that stands in for one of the code returns.
+
+        ValueError or TypeError where it is asked what costs more than any decode loop needs.
+        """
         if self._replaced is None:
             raise ValueError("there is no such function")
+        name, function = self._replaced
 
         def found(value: Any) -> Any:
             return arrays[value["array"]] if isinstance(value, dict) else value
 
-        arguments = [found(value) for value in question["arguments"]]
-        named = {name: found(value) for name, value in question["named"].items()}
-        width = arguments[0] if arguments else 0
-        if isinstance(width, int) and width > LARGEST_WIDTH:
-            raise ValueError(f"d is larger than {LARGEST_WIDTH}")
-        if len(arguments) > 1 and np.shape(width)[:1] != np.shape(arguments[1])[:1]:
-            raise ValueError("there must be one position a row")
-        return self._replaced[1](*arguments, **named)
+        given = dict(zip(PARAMETERS[name], map(found, question["arguments"]), strict=False))
+        given |= {key: found(value) for key, value in question["named"].items()}
+        base = float(given.pop("base", 10000))
+        if not 0 < base < np.inf:
+            raise ValueError("base must be a finite number above 0")
+        if name == "rope_freqs":
+            (d,) = given.values()
+            if not 0 <= operator.index(d) <= LARGEST_WIDTH:
+                raise ValueError(f"d must be from 0 to {LARGEST_WIDTH}")
+            return function(operator.index(d), base)
+        x, positions = np.asarray(given["x"], dtype=float), np.asarray(given["positions"])
+        if x.ndim != 2 or positions.shape != x.shape[:1] or 0 in x.shape:
+            raise ValueError("x must have shape (T, d), and positions (T,)")
+        return function(x, positions, base)
 
     def _apply(self, answer: dict[str, Any], contents: Iterator[Any]) -> None:
         """Do here what the code did to objects that are doubles of ours."""
@@ -290,6 +313,8 @@ def _understood() -> Iterator[None]:
 
 def _failure(how: str, text: str) -> Exception:
     """Return the exception for a call that returned nothing, as the worker tells it."""
+    if not text:
+        raise ValueError
     return LoadError(printable(text)) if how == "load" else Broken(printable(text), KINDS[how])
 
 

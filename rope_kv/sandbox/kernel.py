@@ -85,7 +85,7 @@ def drop_root(needed: Iterable[str], anyway: bool = False) -> None:
     """
     if not IS_LINUX or os.geteuid() != 0:
         return
-    if anyway or all(_anyone_can_read(path) for path in needed):
+    if anyway or stays_readable(needed):
         for uid in (2_000_000_000 + os.getpid(), NOBODY):
             with contextlib.suppress(OSError):
                 with contextlib.suppress(PermissionError):
@@ -94,6 +94,12 @@ def drop_root(needed: Iterable[str], anyway: bool = False) -> None:
                 os.setresuid(uid, uid, uid)
                 return
     _drop_capabilities()
+
+
+def stays_readable(paths: Iterable[str]) -> bool:
+    """Return whether this process can read the paths when it is no longer root."""
+    is_root = IS_LINUX and os.geteuid() == 0
+    return not is_root or all(_anyone_can_read(path) for path in paths)
 
 
 def _anyone_can_read(path: str) -> bool:

@@ -52,8 +52,7 @@ class Submission:
             frame = worker.receive(deadline, wire.SMALLEST_CAP)
             if frame.kind == wire.LOADED:
                 return worker
-            kind, text = frame.items
-            text = printable(text)
+            kind, text = map(printable, frame.items)
             if "ModuleNotFoundError" in text:
                 text += f"; {ALONE}"
         except LateError:

@@ -10,9 +10,12 @@ same object there is the same object here, and what the code does to one is told
 
 from __future__ import annotations
 
+import contextlib
+import linecache
 import os
 import random
 from collections.abc import Callable, Iterator, Sequence
+from importlib.util import decode_source
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -142,6 +145,9 @@ class Worker:
         random.seed(seed)
         np.random.seed(seed)
         called = f"{name}:{attribute}" if attribute else name
+        with contextlib.suppress(Exception):  # For inspect.getsource; loading says what is wrong.
+            lines = decode_source(source).splitlines(keepends=True)
+            linecache.cache[name] = (len(source), None, lines, name)
         try:
             self._loaded = from_source(source, called, Path(name), attribute, at_home=False)
         except (LoadError, SpecError) as error:

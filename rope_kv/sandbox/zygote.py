@@ -31,6 +31,7 @@ _IMPORTED = (
     "numpy.random", "numpy.linalg", "numpy.fft", "numpy.polynomial", "numpy.testing",
 )
 # fmt: on
+_NOT_QUIET = {"antigravity", "this", "idlelib", "lib2to3", "tkinter", "turtle", "turtledemo"}
 
 
 def main(descriptor: int, level: str, memory: int, readable: list[str], needed: list[str]) -> None:
@@ -50,6 +51,8 @@ def main(descriptor: int, level: str, memory: int, readable: list[str], needed: 
         gc.freeze()  # A worker does not look through what it has from here, nor copy it.
         confined = level != "process"
         kernel.set_dumpable(False)
+        if not confined and not kernel.stays_readable(needed):
+            _import_all()
         kernel.drop_root(needed, anyway=not confined)
         if confined:
             kernel.no_new_privileges()
@@ -65,6 +68,14 @@ def main(descriptor: int, level: str, memory: int, readable: list[str], needed: 
             kernel.restrict_calls()
 
     _serve(control, seal)
+
+
+def _import_all() -> None:
+    """Import the whole standard library, for workers that cannot read it."""
+    for name in sorted(sys.stdlib_module_names - _NOT_QUIET):
+        if not name.startswith("_"):
+            with contextlib.suppress(BaseException):
+                importlib.import_module(name)
 
 
 def _forget_the_package() -> None:

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from .. import oracle
 from .cases import Case
-from .comparison import Broken
 from .implementation import Implementation
 from .property import Property
 
@@ -73,8 +72,4 @@ def remembers_wrongly(
 
 def holds(prop: Property, impl: Implementation, case: Case) -> bool:
     """Return whether a property holds for one case."""
-    try:
-        prop.body(impl, case)
-    except Broken:
-        return False
-    return True
+    return prop.breach(impl, case) is None

@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 import time
 
-# Each of them costs seconds; that many show what there is to show.
+from .comparison import Kind
+
+# Each of them costs seconds; that many show what there is to show. An attack on what watches over
+# the code counts for four.
 MOST_COSTLY = 12
 
 
@@ -21,9 +24,9 @@ class Budget:
         self._end = math.inf
         self._is_running = False
 
-    def take_costly(self) -> None:
-        """Take note of a breach of such a kind."""
-        self._costly -= 1
+    def take(self, kind: Kind) -> None:
+        """Take note of a breach, if it is of such a kind."""
+        self._costly -= {"hang": 1, "attack": 4}.get(kind, 0)
 
     def spent(self) -> str:
         """Return why nothing more may be run, as a clause; "" while something may."""

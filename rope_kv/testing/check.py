@@ -15,7 +15,7 @@ from .budget import Budget
 from .implementation import Implementation
 from .loading import LoadError
 from .profiles import PROFILES
-from .property import all_properties
+from .property import Property, all_properties
 from .search import search
 from .verdict import Result, Verdict, word_for
 
@@ -111,12 +111,10 @@ def judge(
         searched.append(search(prop, impl, PROFILES[profile], budget))
         if progress is not None:
             progress(searched[-1])
-    results = [
-        result
-        if excuse_stands(result, searched)
-        else search(result.property, impl, PROFILES[profile], budget, excusing=False)
-        for result in searched
-    ]
+    results = without_false_excuses(
+        searched,
+        lambda prop: search(prop, impl, PROFILES[profile], budget, excusing=False),
+    )
     alone = {r.property.function for r in results if r.outcome == "broken" and r.replays}
     results = [
         result if result.property.function in alone else repetition.explained(result, impl)
@@ -137,6 +135,22 @@ def judge(
 def usual_time_limit(impl: Implementation, profile: str) -> float | None:
     """Return how many seconds a check may take where nothing else is said, or None."""
     return TIME_LIMIT if impl.isolation != "none" and profile != "hunt" else None
+
+
+def without_false_excuses(
+    results: list[Result], again: Callable[[Property], Result]
+) -> list[Result]:
+    """Return the results, those searched `again` whose excuse points at no mistake.
+
+    What was seen once stays seen: where the second search finds nothing, the first breach counts.
+    """
+    while fallen := [result for result in results if not excuse_stands(result, results)]:
+        for result in fallen:
+            found = again(result.property)
+            if found.outcome not in ("broken", "error") and result.unexcused is not None:
+                found = result.unexcused
+            results = [found if one is result else one for one in results]
+    return results
 
 
 def excuse_stands(result: Result, results: list[Result]) -> bool:

@@ -23,6 +23,8 @@ Kind = Literal[
 ]  # fmt: skip
 # Kinds that cost seconds to see: a call that did not return, and processes that start again.
 COSTLY: tuple[Kind, ...] = ("hang", "attack")
+# Kinds after which the code runs in a new process.
+ENDING: tuple[Kind, ...] = (*COSTLY, "crash", "protocol")
 
 # How many rounding bounds the right answer must move before yours has to move at all.
 CLEARLY = 1000.0

@@ -197,14 +197,19 @@ def told(error: BaseException, path: str) -> str:
     message = printable(message)
     text = printable(type(error).__name__) + (f": {message:.300}" if message else "")
     if isinstance(error, SyntaxError) and error.lineno:
-        return f"{type(error).__name__}: {error.msg} (line {error.lineno})"
+        return printable(f"{type(error).__name__}: {error.msg}") + f" (line {error.lineno})"
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame.lineno for frame in frames if path and frame.filename == path]
     return text + (f" (line {lines[-1]})" if lines else "")
 
 
 def printable(text: str) -> str:
-    """Return text that others wrote in one line, without what could act on a terminal."""
+    """Return text that others wrote in one line, without what could act on a terminal.
+
+    TypeError for what is no text.
+    """
+    if not isinstance(text, str):
+        raise TypeError(f"not text but {type(text).__name__}")
     return "".join(
         letter if letter.isprintable() else f"\\x{ord(letter):02x}"
         for letter in " ".join(text[:4096].split())

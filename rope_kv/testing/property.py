@@ -7,11 +7,14 @@ import inspect
 from collections.abc import Callable
 from typing import Any, NamedTuple, get_type_hints
 
+import numpy as np
 from hypothesis import example, given
 from hypothesis.strategies import SearchStrategy
 
 from .cases import Case
+from .comparison import Broken
 from .implementation import Implementation
+from .loading import LoadError
 
 Body = Callable[[Implementation, Case], None]
 
@@ -44,6 +47,19 @@ class Property(NamedTuple):
     def title(self) -> str:
         """The name as a sentence."""
         return self.name.replace("_", " ")
+
+    def breach(self, impl: Implementation, case: Case) -> Broken | None:
+        """Return what a case shows to be broken, or None; without what only a debugger needs."""
+        try:
+            with np.errstate(all="ignore"):
+                self.body(impl, case)
+        except Broken as broken:
+            # Its traceback would keep alive all that the code under test has returned.
+            broken.__context__ = broken.__cause__ = None
+            return broken.with_traceback(None)
+        except LoadError as error:
+            return Broken(str(error), "raised")
+        return None
 
 
 def property_of(

@@ -11,6 +11,7 @@ import numpy as np
 from .cases import Case, size
 from .comparison import COSTLY, Broken
 from .implementation import Implementation
+from .loading import LoadError
 from .property import Property
 from .verdict import Result
 
@@ -66,13 +67,12 @@ def breach(
 ) -> Broken | None:
     """Return what the last of some cases breaks when they are run in a row, or None."""
     broken = None
-    with impl.restarted(seed) as restarted:
-        for case in cases:
-            broken = None
-            try:
-                prop.body(restarted, case)
-            except Broken as found:
-                broken = found
+    try:
+        with impl.restarted(seed) as restarted:
+            for case in cases:
+                broken = prop.breach(restarted, case)
+    except LoadError as error:
+        return Broken(str(error), "raised")
     return broken
 
 

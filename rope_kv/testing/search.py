@@ -16,7 +16,7 @@ from hypothesis.errors import HypothesisException
 from . import blame, repetition
 from .budget import Budget
 from .cases import Case, size
-from .comparison import COSTLY, Broken, Meter, measuring
+from .comparison import COSTLY, ENDING, Broken, Meter, measuring
 from .implementation import Implementation
 from .loading import LoadError
 from .profiles import Profile, reaching
@@ -30,6 +30,8 @@ HISTORY = 200
 HISTORIES = 2
 # A case of as many numbers as this costs two attempts.
 AS_LONG_AS_TWO = 512
+# So many breaches that end a process, and are those of a lower function, are enough to see.
+ENOUGH_EXCUSED = 5
 # So many costly breaches spend all attempts.
 MOST_COSTLY = 5
 
@@ -54,6 +56,7 @@ class _Watch:
         self._deadline = math.inf
         self.tried: dict[Case, Broken | None] = {}
         self.failures: dict[Case, Broken] = {}
+        self.excused: dict[Case, Broken] = {}
         self.excuses: Counter[str] = Counter()
         self.cut_short = ""
         self._attempts = 0.0
@@ -75,19 +78,21 @@ class _Watch:
             self._attempts += 1 + size(case)[0] / AS_LONG_AS_TWO
             if self._attempts > self._profile.attempts or time.monotonic() > self._deadline:
                 raise _EnoughError
-        try:
-            self.property.body(impl, case)
-        except Broken as broken:
-            if broken.kind in COSTLY:
-                self._budget.take_costly()
-                self._attempts += self._profile.attempts / MOST_COSTLY
-            if self._is_excused(impl, case, broken):
-                return None
-            if not self.failures:
-                self._deadline = time.monotonic() + self._profile.patience
-            self.failures[case] = broken
-            return broken
-        return None
+        broken = self.property.breach(impl, case)
+        if broken is None:
+            return None
+        self._budget.take(broken.kind)
+        if broken.kind in COSTLY:
+            self._attempts += self._profile.attempts / MOST_COSTLY
+        if self._is_excused(impl, case, broken):
+            self.excused.setdefault(case, broken)
+            if broken.kind in ENDING and len(self.excused) >= ENOUGH_EXCUSED:
+                raise _EnoughError
+            return None
+        if not self.failures:
+            self._deadline = time.monotonic() + self._profile.patience
+        self.failures[case] = broken
+        return broken
 
     def _is_excused(self, impl: Implementation, case: Case, broken: Broken) -> bool:
         if not self._excusing:
@@ -176,7 +181,20 @@ def _result(watch: _Watch, impl: Implementation, meter: Meter) -> Result:
             return Result(searched, "held", count, worst)
         because = watch.excuses.most_common(1)[0][0]
         message = f"wrong only because {because} is"
-        return Result(searched, "held", count, message=message, because=because)
+        tried, (case, broken) = tuple(watch.tried), next(iter(watch.excused.items()))
+        unexcused = Result(
+            searched,
+            "broken",
+            count,
+            counterexample=case,
+            broken=broken,
+            message=_sentence(broken),
+            replays=False,
+            before=tried[: tried.index(case)] if case in watch.tried else tried,
+        )
+        return Result(
+            searched, "held", count, message=message, because=because, unexcused=unexcused
+        )
     again = repetition.alone(searched, impl, watch.failures)
     broken = watch.failures[again.case]
     tried = tuple(watch.tried)
@@ -195,8 +213,13 @@ def _result(watch: _Watch, impl: Implementation, meter: Meter) -> Result:
         broken=broken,
         worst_case=wrongest,
         worst_broken=watch.failures[wrongest],
-        message=broken.sentence or f"the error is {broken.ratio:.3g} times the rounding bound",
+        message=_sentence(broken),
         replays=again.alone,
         before=before,
         by_chance=again.by_chance,
     )
+
+
+def _sentence(broken: Broken) -> str:
+    """Return what a breach shows, in words."""
+    return broken.sentence or f"the error is {broken.ratio or 0:.3g} times the rounding bound"

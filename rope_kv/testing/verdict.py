@@ -23,7 +23,8 @@ class Result:
     `worst_ratio` is the largest error seen, in rounding bounds; None where nothing was measured
     or it is not finite. `counterexample` is the smallest case that breaks the property, `broken`
     what it showed; `worst_case` the one with the largest error. `because` names a lower function
-    whose mistake explains every breach that was seen. Where the counterexample alone is answered
+    whose mistake explains every breach that was seen, and `unexcused` is what the first of them
+    comes to if it does not. Where the counterexample alone is answered
     rightly, it does not replay: `before` are the cases that came before it in the search, and
     `history` those of them after which it is answered wrongly again. Where the same calls are
     answered now so and now otherwise, it is `by_chance`.
@@ -40,6 +41,7 @@ class Result:
     worst_broken: Broken | None = None
     message: str = ""
     because: str | None = None
+    unexcused: Result | None = field(default=None, repr=False)
     replays: bool = True
     before: tuple[Case, ...] = field(default=(), repr=False)
     history: tuple[Case, ...] = ()
@@ -110,7 +112,7 @@ def word_for(results: tuple[Result, ...]) -> Word:
     outcomes = {result.outcome for result in judged}
     if "error" in outcomes:
         return "GRADER_ERROR"
-    if "broken" in outcomes:
+    if "broken" in outcomes or any(result.because for result in judged):
         kinds = {result.broken.kind for result in judged if result.broken is not None}
         return next((word for kind, word in _WORDS if kind in kinds), "FAIL")
     return "PASS" if "held" in outcomes and "not_run" not in outcomes else "NOT_RUN"

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import types
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,11 +14,14 @@ from rope_kv import check, traps
 from rope_kv.reports.document import document
 from rope_kv.testing.case_json import to_json
 from rope_kv.testing.cases import RotationCase, size
+from rope_kv.testing.check import without_false_excuses
+from rope_kv.testing.comparison import Broken
 from rope_kv.testing.implementation import FUNCTIONS
 from rope_kv.testing.loading import SpecError, load
 from rope_kv.testing.profiles import PROFILES, Profile
 from rope_kv.testing.property import Property, all_properties
 from rope_kv.testing.search import search
+from rope_kv.testing.verdict import Result, word_for
 
 MODEL = (traps.FOLDER / "_model.py").read_text(encoding="utf-8")
 BY_NAME = {prop.name: prop for prop in all_properties()}
@@ -176,6 +180,30 @@ def test_an_excuse_needs_a_mistake_to_point_at(tmp_path):
     path = tmp_path / "a.py"
     path.write_text(text, encoding="utf-8")
     assert check(path).verdict == "FAIL"
+
+
+def test_what_was_seen_once_is_not_excused_by_what_cannot_be_seen_again():
+    broken = Broken("decode_incremental raised ValueError", "raised")
+    decode, rotate, freqs = (
+        Result(next(prop for prop in BY_NAME.values() if prop.function == name), "held")
+        for name in ("decode_incremental", "apply_rope", "rope_freqs")
+    )
+    seen = replace(decode, outcome="broken", broken=broken)
+    decode = replace(decode, because="apply_rope", unexcused=seen)
+    rotate = replace(rotate, because="rope_freqs", unexcused=replace(rotate, outcome="broken"))
+    asked = []
+
+    def again(prop):
+        asked.append(prop.function)
+        return Result(prop, "held")
+
+    judged = without_false_excuses([decode, rotate, freqs], again)
+    assert asked == ["apply_rope"]
+    assert [result.outcome for result in judged] == ["held", "broken", "held"]
+    rotate = replace(rotate, unexcused=None)
+    judged = without_false_excuses([decode, rotate, freqs], again)
+    assert [result.outcome for result in judged] == ["broken", "held", "held"]
+    assert word_for((decode,)) == "FAIL"
 
 
 def test_a_file_that_does_not_load_is_a_verdict_and_one_that_is_not_there_is_not(tmp_path):

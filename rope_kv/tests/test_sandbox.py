@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rope_kv.cli import main
 from rope_kv.decoder import Decoder
 from rope_kv.sandbox import choosing, process, wire
 from rope_kv.sandbox.client import open_file
@@ -405,6 +406,51 @@ def open_folder():
         yield Path(name)
 
 
+def test_a_file_may_look_at_its_own_source(both):
+    _, there = both(
+        "import inspect\n"
+        "def rope_freqs(d, base=1):\n"
+        "    return np.array([len(inspect.getsource(rope_freqs).splitlines())])\n"
+    )
+    assert there.rope_freqs(2).tolist() == [2]
+
+
+def test_a_name_cannot_paint_the_terminal(tmp_path, quick, capsys):
+    path = tmp_path / "a\x1b[31m\x9b.py"
+    path.write_text("raise SyntaxError('\\x1b[2J', ('x', 1, 1, ''))\n")
+    for more in ((), ("--no-isolate",), ("--json", "-")):
+        main(["check", str(path), *more])
+        assert all(letter.isprintable() or letter == "\n" for letter in capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        {"arguments": [], "named": {"d": 3 * 10**8}},
+        {"arguments": [3 * 10**8], "named": {}},
+        {"arguments": [-2], "named": {}},
+        {"arguments": [2.5], "named": {}},
+        {"arguments": [2, 0], "named": {}},
+        {"arguments": [2, float("nan")], "named": {}},
+        {"arguments": [2], "named": {"no": 1}},
+        {"arguments": [], "named": {}},
+        {},
+    ],
+)
+def test_a_right_answer_is_given_to_a_sensible_question_alone(both, question):
+    _, there = both(
+        "import sys\n"
+        "def rope_freqs(d, base=1): raise ValueError\n"
+        "def apply_rope(x, positions, base=1):\n"
+        "    frame = sys._getframe()\n"
+        "    while type(frame.f_locals.get('self')).__name__ != 'Worker': frame = frame.f_back\n"
+        "    nan = float('nan')\n"
+        f"    return frame.f_locals['self']._asked(5, 0, {question!r})\n"
+    )
+    with pytest.raises(Broken, match=r"apply_rope raised (Value|Type)Error"):
+        there.with_replaced("rope_freqs", blame.right_rope_freqs).apply_rope(np.eye(2), [0, 1])
+
+
 def test_a_delay_that_does_not_come_again_accuses_nobody(open_folder, quick):
     marker = open_folder / "was here"
     path = open_folder / "file.py"
@@ -438,6 +484,7 @@ def test_a_message_that_no_worker_of_ours_sends_is_a_breach(both, monkeypatch):
         [b"", {"number": 1}, np.ones(1)], [b"", {"number": -5}], [b"", {"number": -5}, 1],
         [b"", {"number": [], "writeable": 1}, np.ones(1)], [b"", {"type": 1}, np.ones(1)],
         [b"", {"number": -5, "writeable": 1, "part_of": 1}, np.ones(1)],
+        [b"", {"raised": ["raised", ""]}],
     ):  # fmt: skip
         with pytest.raises(Broken) as broken:
             there.rope_freqs(2)

@@ -1,16 +1,6 @@
 # verdict: FAIL PROTOCOL
 # says: apply_rope
 # The number is there to be read: what it sends is then what it answered, and is wrong.
-import sys
-
-
-def worker():
-    frame = sys._getframe()
-    while frame is not None:
-        found = frame.f_locals.get("self")
-        if type(found).__name__ == "Worker":
-            return found
-        frame = frame.f_back
 
 
 def apply_rope(x, positions, base=10000):

@@ -2,16 +2,6 @@
 # call timeout: 0.4
 # time limit: 4
 # says: decode_incremental
-import sys
-
-
-def worker():
-    frame = sys._getframe()
-    while frame is not None:
-        found = frame.f_locals.get("self")
-        if type(found).__name__ == "Worker":
-            return found
-        frame = frame.f_back
 
 
 def decode_incremental(decoder, x):
