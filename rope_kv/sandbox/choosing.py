@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from ..testing.implementation import Implementation
+from ..testing.implementation import Implementation, InProcess
 from ..testing.loading import file_and_attribute, load
 from .client import open_file
 from .process import LEVELS, Level, SandboxError, why_not
@@ -27,6 +27,8 @@ def open_implementation(
     SandboxError where that is not to be had, or not `at_least` the level named there; ValueError
     where there is no such isolation.
     """
+    if isinstance(target, InProcess):
+        return target
     if isolation not in ISOLATIONS:
         raise ValueError(f"isolation must be one of {', '.join(ISOLATIONS)}, found {isolation!r}")
     named = file_and_attribute(target)

@@ -1,6 +1,6 @@
 """The process that runs the code under test: it loads one file and answers one call at a time.
 
-Standard library and numpy only, and the two modules of the package that load and call a file.
+Standard library and numpy only, and the modules of the package that load and call a file.
 Nothing here is a defence: the code that runs here can change all of it. What it is allowed to do
 is decided by the kernel, and what it answers is checked by the grader.
 
@@ -14,99 +14,18 @@ import contextlib
 import linecache
 import os
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from importlib.util import decode_source
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from ..testing.comparison import Broken, described
+from ..testing.comparison import Broken
 from ..testing.implementation import InProcess, told
 from ..testing.loading import LoadError, SpecError, from_source
-from . import probes, wire
-
-MOST_UNTOLD = 20_000  # of what was taken ahead: they must fit into a message
-
-
-class Kept(NamedTuple):
-    """An array that the grader knows too, and what both last knew of it."""
-
-    array: Any
-    content: bytes
-    writeable: bool
-    shape: tuple[int, ...]
-    dtype: Any
-
-
-class Decoder:
-    """The decoder that the code is given: its projections are done by the grader.
-
-    `Wq, Wk, Wv, Wo` have their shape (D, D), and are NaN: weights may not be read here.
-    """
-
-    def __init__(
-        self, width: int, base: float, ask: Callable[[int, int, Any], Any], number: int
-    ) -> None:
-        self.width = width
-        self.base = base
-        for name in ("Wq", "Wk", "Wv", "Wo"):
-            setattr(self, name, np.full((width, width), np.nan))
-        self._ask = ask
-        self._number = number
-
-    def project_q(self, rows: Any) -> Any:
-        """Return the queries of `rows` (1, D)."""
-        return self._ask(0, self._number, rows)
-
-    def project_k(self, rows: Any) -> Any:
-        """Return the keys of `rows` (1, D)."""
-        return self._ask(1, self._number, rows)
-
-    def project_v(self, rows: Any) -> Any:
-        """Return the values of `rows` (1, D)."""
-        return self._ask(2, self._number, rows)
-
-    def project_out(self, rows: Any) -> Any:
-        """Return the outputs of the attended `rows`."""
-        return self._ask(3, self._number, rows)
-
-    def forward_full(self, x_embedded: Any) -> Any:
-        """Return the whole causal pass; a decode loop that calls it is in breach."""
-        return self._ask(4, self._number, x_embedded)
-
-
-class Ahead:
-    """Projections of the rows of one call, which came along with it.
-
-    A loop asks for q, k and v of each row: so it need not wait for each. What it took from here
-    is told with the next message, and recorded by the grader as if it had been asked.
-    """
-
-    def __init__(self, number: int = 0, x: Any = None, answers: Sequence[Any] = ()) -> None:
-        self._number = number
-        self._places = {x[t].tobytes(): t for t in range(len(x))} if answers else {}
-        self._answers = answers
-        self._told: list[bytes] = []
-
-    def take(self, what: int, number: int, rows: Any) -> Any:
-        """Return the answer to a question, if it is there, or None."""
-        if number != self._number or what >= len(self._answers) or rows.dtype != np.float64:
-            return None
-        if len(self._told) >= MOST_UNTOLD:
-            return None
-        width = self._answers[what].shape[1]
-        place = self._places.get(rows.tobytes()) if rows.shape == (1, width) else None
-        if place is None:
-            return None
-        self._told.append(wire.TAKEN.pack(what, place))
-        return self._answers[what][place : place + 1].copy()
-
-    def told(self) -> bytes:
-        """Return what was taken since this was asked last."""
-        told = b"".join(self._told)
-        self._told.clear()
-        return told
+from . import doubles, probes, wire
+from .doubles import Ahead, Decoder, Kept
 
 
 class Worker:
@@ -202,8 +121,8 @@ class Worker:
 
     def _right_one(self, *arguments: Any, **named: Any) -> Any:
         arrays: list[Any] = []
-        plain = [_plain(argument, arrays) for argument in arguments]
-        by_name = {name: _plain(value, arrays) for name, value in named.items()}
+        plain = [doubles.plain(argument, arrays) for argument in arguments]
+        by_name = {name: doubles.plain(value, arrays) for name, value in named.items()}
         question = {"arguments": plain, "named": by_name}
         return self._asked(wire.RIGHT_ONE, 0, question, *arrays)
 
@@ -217,7 +136,7 @@ class Worker:
         if "width" in argument:
             if number not in self._decoders:
                 decoder = Decoder(argument["width"], argument["base"], self._projected, number)
-                self._decoders[number] = (decoder, _attributes(decoder))
+                self._decoders[number] = (decoder, doubles.attributes(decoder))
             return self._decoders[number][0]
         if "writeable" in argument:
             array = next(contents)
@@ -254,16 +173,16 @@ class Worker:
                 changed.append([number, writeable, False])
             elif writeable != kept.writeable or array.tobytes() != kept.content:
                 changed.append([number, writeable, True])
-                contents.append(_copied(array))
+                contents.append(doubles.copied(array))
                 self._keep(number, array)
         if changed:
             answer["arrays"] = changed
         for at, (value, argument) in enumerate(zip(given, arguments, strict=True)):
-            if type(value) is list and not _equal(value, argument):
+            if type(value) is list and not doubles.equal(value, argument):
                 plain = all(type(entry) in (int, float) for entry in value)
                 answer["lists"] = [at, value if plain else [None]]
         for number, (decoder, attributes) in self._decoders.items():
-            if name := _changed(decoder, attributes):
+            if name := doubles.changed(decoder, attributes):
                 answer["decoders"] = [number, name]
         return contents
 
@@ -277,10 +196,10 @@ class Worker:
     ) -> list[Any]:
         """Tell in `answer` what the code returned; return its content, where it has one."""
         if type(result) is not np.ndarray or not wire.can_carry(result.dtype):
-            answer["type"] = _type_of(result)
-            numbers = _numbers_in(result)
+            answer["type"] = doubles.type_of(result)
+            numbers = doubles.numbers_in(result)
             carried = numbers is not None and numbers.nbytes <= self._cap // 2
-            return [_copied(numbers)] if carried else []
+            return [doubles.copied(numbers)] if carried else []
         size = result.size * result.itemsize
         if size > self._cap // 2 or result.ndim > wire.MOST_DIMENSIONS:
             shape = result.shape if result.ndim <= wire.MOST_DIMENSIONS else "too many axes"
@@ -293,9 +212,9 @@ class Worker:
             return []
         self._keep(answer["number"], result)
         answer["writeable"] = result.flags.writeable
-        if part := _part_of(result, given, arguments):
+        if part := doubles.part_of(result, given, arguments):
             answer["part_of"] = part
-        return [_copied(result)]
+        return [doubles.copied(result)]
 
     def _next_number(self) -> int:
         """Return a number for an object of this side: negative, so that no two sides agree."""
@@ -303,7 +222,7 @@ class Worker:
 
     def _projected(self, what: int, number: int, rows: Any) -> Any:
         """Return what the grader's decoder answers."""
-        given = _numeric(rows)
+        given = doubles.numeric(rows)
         answer = self._ahead.take(what, number, given)
         return self._asked(what, number, given) if answer is None else answer
 
@@ -338,84 +257,3 @@ class Worker:
             if not received:
                 os._exit(0)
             self._received += received
-
-
-def _numeric(rows: Any) -> Any:
-    """Return what a projection was given as an array that can be handed over."""
-    given = np.array(rows)
-    if not wire.can_carry(given.dtype):
-        raise TypeError(f"rows must be real numbers, found {described(rows)}")
-    if given.ndim > wire.MOST_DIMENSIONS:
-        raise ValueError(f"rows must have 2 axes, found {given.ndim}")
-    return given
-
-
-def _plain(value: Any, arrays: list[Any]) -> Any:
-    """Return an argument that the code gave as JSON, an array in it being put into `arrays`."""
-    if value is None or type(value) in (int, float, str):
-        return value
-    if isinstance(value, np.integer):
-        return int(value)
-    if isinstance(value, float):
-        return float(value)
-    if isinstance(value, list | tuple | range) and np.ndim(value) == 1:
-        return [_plain(entry, arrays) for entry in value]
-    arrays.append(_numeric(value))
-    return {"array": len(arrays) - 1}
-
-
-def _copied(array: Any) -> Any:
-    return np.array(array, order="C")
-
-
-def _equal(one: list[Any], other: list[Any]) -> bool:
-    return len(one) == len(other) and all(
-        type(a) is type(b) and a == b for a, b in zip(one, other, strict=True)
-    )
-
-
-def _attributes(decoder: Decoder) -> dict[str, Any]:
-    return {
-        name: value.tobytes() if isinstance(value, np.ndarray) else value
-        for name, value in vars(decoder).items()
-    }
-
-
-def _changed(decoder: Decoder, before: dict[str, Any]) -> str | None:
-    """Return the name of an attribute that is new or no longer what it was, or None."""
-    now = _attributes(decoder)
-    if new := now.keys() - before.keys():
-        return min(new)
-    for name, value in before.items():
-        if name not in now or type(now[name]) is not type(value) or now[name] != value:
-            return name
-    return None
-
-
-def _part_of(result: Any, given: list[Any], arguments: list[Any]) -> list[Any]:
-    """Return of which argument a result is a view, where in it, and how; [] for none."""
-    for value, argument in zip(given, arguments, strict=True):
-        if type(value) is np.ndarray and np.may_share_memory(value, result):
-            (start, end), (low, high) = wire.extent(value), wire.extent(result)
-            if start <= low and high <= end:
-                origin = value.__array_interface__["data"][0]
-                offset = result.__array_interface__["data"][0] - origin
-                return [argument["number"], offset, list(result.strides)]
-    return []
-
-
-def _type_of(result: Any) -> str:
-    """Return the name of a result's type, and for an array that of its entries as well."""
-    name = type(result).__name__
-    return f"ndarray of {result.dtype}" if type(result) is np.ndarray else name[:80]
-
-
-def _numbers_in(result: Any) -> Any:
-    """Return the numbers of a result that is no plain array, or None."""
-    try:
-        numbers = np.array(result)
-        if numbers.dtype.kind == "O" and result is not None:
-            numbers = numbers.astype(np.float64)
-    except Exception:
-        return None
-    return numbers if wire.can_carry(numbers.dtype) else None

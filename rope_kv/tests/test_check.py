@@ -218,18 +218,6 @@ def test_a_file_that_does_not_load_is_a_verdict_and_one_that_is_not_there_is_not
         check("rope_kv", profile="fast")
 
 
-def test_the_same_file_gets_the_same_verdict_whatever_ran_before():
-    def facts(verdict):
-        return [
-            (r.property.name, r.outcome, r.examples, r.worst_ratio, r.counterexample)
-            for r in verdict.results
-        ]
-
-    first = facts(check(trap("window-of-four")))
-    check(trap("angles-memo-by-length"))
-    assert facts(check(trap("window-of-four"))) == first
-
-
 def test_the_document_is_strict_json_of_the_promised_form(tmp_path):
     for target in (trap("zero-row-becomes-nan"), tmp_path / "broken.py", "rope_kv"):
         (tmp_path / "broken.py").write_text("def")

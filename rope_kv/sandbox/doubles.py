@@ -1,0 +1,181 @@
+"""What the worker has of the grader's objects, and what it tells of them.
+
+An array that the grader gave, or got as a result, is kept here with what both last knew of it. The
+decoder is one whose projections are done over there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..testing.comparison import described
+from . import wire
+
+MOST_UNTOLD = 20_000  # of what was taken ahead: they must fit into a message
+
+
+class Kept(NamedTuple):
+    """An array that the grader knows too, and what both last knew of it."""
+
+    array: Any
+    content: bytes
+    writeable: bool
+    shape: tuple[int, ...]
+    dtype: Any
+
+
+class Decoder:
+    """The decoder that the code is given: its projections are done by the grader.
+
+    `Wq, Wk, Wv, Wo` have their shape (D, D), and are NaN: weights may not be read here.
+    """
+
+    def __init__(
+        self, width: int, base: float, ask: Callable[[int, int, Any], Any], number: int
+    ) -> None:
+        self.width = width
+        self.base = base
+        for name in ("Wq", "Wk", "Wv", "Wo"):
+            setattr(self, name, np.full((width, width), np.nan))
+        self._ask = ask
+        self._number = number
+
+    def project_q(self, rows: Any) -> Any:
+        """Return the queries of `rows` (1, D)."""
+        return self._ask(0, self._number, rows)
+
+    def project_k(self, rows: Any) -> Any:
+        """Return the keys of `rows` (1, D)."""
+        return self._ask(1, self._number, rows)
+
+    def project_v(self, rows: Any) -> Any:
+        """Return the values of `rows` (1, D)."""
+        return self._ask(2, self._number, rows)
+
+    def project_out(self, rows: Any) -> Any:
+        """Return the outputs of the attended `rows`."""
+        return self._ask(3, self._number, rows)
+
+    def forward_full(self, x_embedded: Any) -> Any:
+        """Return the whole causal pass; a decode loop that calls it is in breach."""
+        return self._ask(4, self._number, x_embedded)
+
+
+class Ahead:
+    """Projections of the rows of one call, which came along with it.
+
+    A loop asks for q, k and v of each row: so it need not wait for each. What it took from here
+    is told with the next message, and recorded by the grader as if it had been asked.
+    """
+
+    def __init__(self, number: int = 0, x: Any = None, answers: Sequence[Any] = ()) -> None:
+        self._number = number
+        self._places = {x[t].tobytes(): t for t in range(len(x))} if answers else {}
+        self._answers = answers
+        self._told: list[bytes] = []
+
+    def take(self, what: int, number: int, rows: Any) -> Any:
+        """Return the answer to a question, if it is there, or None."""
+        if number != self._number or what >= len(self._answers) or rows.dtype != np.float64:
+            return None
+        if len(self._told) >= MOST_UNTOLD:
+            return None
+        width = self._answers[what].shape[1]
+        place = self._places.get(rows.tobytes()) if rows.shape == (1, width) else None
+        if place is None:
+            return None
+        self._told.append(wire.TAKEN.pack(what, place))
+        return self._answers[what][place : place + 1].copy()
+
+    def told(self) -> bytes:
+        """Return what was taken since this was asked last."""
+        told = b"".join(self._told)
+        self._told.clear()
+        return told
+
+
+def numeric(rows: Any) -> Any:
+    """Return what a projection was given as an array that can be handed over."""
+    given = np.array(rows)
+    if not wire.can_carry(given.dtype):
+        raise TypeError(f"rows must be real numbers, found {described(rows)}")
+    if given.ndim > wire.MOST_DIMENSIONS:
+        raise ValueError(f"rows must have 2 axes, found {given.ndim}")
+    return given
+
+
+def plain(value: Any, arrays: list[Any]) -> Any:
+    """Return an argument that the code gave as JSON, an array in it being put into `arrays`."""
+    if value is None or type(value) in (int, float, str):
+        return value
+    if isinstance(value, np.integer):
+        return int(value)
+    if isinstance(value, float):
+        return float(value)
+    if isinstance(value, list | tuple | range) and np.ndim(value) == 1:
+        return [plain(entry, arrays) for entry in value]
+    arrays.append(numeric(value))
+    return {"array": len(arrays) - 1}
+
+
+def copied(array: Any) -> Any:
+    """Return an array's content in C order."""
+    return np.array(array, order="C")
+
+
+def equal(one: list[Any], other: list[Any]) -> bool:
+    """Return whether two lists hold the same, entries of the same types."""
+    return len(one) == len(other) and all(
+        type(a) is type(b) and a == b for a, b in zip(one, other, strict=True)
+    )
+
+
+def attributes(decoder: Decoder) -> dict[str, Any]:
+    """Return what a decoder's attributes are, arrays by their content."""
+    return {
+        name: value.tobytes() if isinstance(value, np.ndarray) else value
+        for name, value in vars(decoder).items()
+    }
+
+
+def changed(decoder: Decoder, before: dict[str, Any]) -> str | None:
+    """Return the name of an attribute that is new or no longer what it was, or None."""
+    now = attributes(decoder)
+    if new := now.keys() - before.keys():
+        return min(new)
+    for name, value in before.items():
+        if name not in now or type(now[name]) is not type(value) or now[name] != value:
+            return name
+    return None
+
+
+def part_of(result: Any, given: list[Any], arguments: list[Any]) -> list[Any]:
+    """Return of which argument a result is a view, where in it, and how; [] for none."""
+    for value, argument in zip(given, arguments, strict=True):
+        if type(value) is np.ndarray and np.may_share_memory(value, result):
+            (start, end), (low, high) = wire.extent(value), wire.extent(result)
+            if start <= low and high <= end:
+                origin = value.__array_interface__["data"][0]
+                offset = result.__array_interface__["data"][0] - origin
+                return [argument["number"], offset, list(result.strides)]
+    return []
+
+
+def type_of(result: Any) -> str:
+    """Return the name of a result's type, and for an array that of its entries as well."""
+    name = type(result).__name__
+    return f"ndarray of {result.dtype}" if type(result) is np.ndarray else name[:80]
+
+
+def numbers_in(result: Any) -> Any:
+    """Return the numbers of a result that is no plain array, or None."""
+    try:
+        numbers = np.array(result)
+        if numbers.dtype.kind == "O" and result is not None:
+            numbers = numbers.astype(np.float64)
+    except Exception:
+        return None
+    return numbers if wire.can_carry(numbers.dtype) else None
