@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib
 import os
 import shlex
 import sys
 import time
 from collections.abc import Iterator
+from concurrent import futures
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,17 +31,29 @@ if TYPE_CHECKING:
 
 def check(given: argparse.Namespace) -> int:
     """Say whether an implementation is right."""
+    from .sandbox.choosing import is_isolated
     from .testing.loading import LoadError
 
     started = time.perf_counter()
     if given.json is not None:
         refuse_to_overwrite(given.json)
     try:
-        impl = _open(given, given.implementation)
+        if is_isolated(given.implementation, given.isolation):
+            impl = _open_meanwhile(given)
+        else:
+            impl = _open(given, given.implementation)
     except LoadError as error:
         return _unloaded(given, error)
     with contextlib.closing(impl):
         return _judge(given, impl, started)
+
+
+def _open_meanwhile(given: argparse.Namespace) -> Implementation:
+    """Return the implementation; what takes long to import is imported while processes start."""
+    with futures.ThreadPoolExecutor(1) as pool:
+        opening = pool.submit(_open, given, given.implementation)
+        importlib.import_module("hypothesis")
+        return opening.result()
 
 
 def _unloaded(given: argparse.Namespace, error: LoadError) -> int:

@@ -14,6 +14,12 @@ Isolation = Literal["auto", "none", "isolated", "process", "kernel", "bwrap"]
 ISOLATIONS: tuple[Isolation, ...] = ("auto", "none", "isolated", *LEVELS)
 
 
+def is_isolated(target: Any, isolation: Isolation) -> bool:
+    """Return whether what `target` names runs in processes of its own."""
+    is_file = file_and_attribute(target) is not None
+    return isolation != "none" and (is_file or isolation != "auto")
+
+
 def open_implementation(
     target: Any,
     isolation: Isolation = "auto",
@@ -31,11 +37,11 @@ def open_implementation(
         return target
     if isolation not in ISOLATIONS:
         raise ValueError(f"isolation must be one of {', '.join(ISOLATIONS)}, found {isolation!r}")
-    named = file_and_attribute(target)
-    if isolation == "none" or (isolation == "auto" and named is None):
+    if not is_isolated(target, isolation):
         if at_least is not None:
             raise SandboxError(f"{target} runs in this process: only a file can be isolated")
         return load(target)
+    named = file_and_attribute(target)
     if named is None:
         raise SandboxError(f"{target} is no file, and only a file can be isolated")
     level = next((level for level in LEVELS if level == isolation), None)

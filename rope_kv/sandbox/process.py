@@ -315,8 +315,10 @@ def _command(level: Level, descriptor: int, memory: int) -> list[str]:
         PACKAGE / "sandbox", PACKAGE / "testing",
     ]  # fmt: skip
     binds = [word for path in visible for word in ("--ro-bind-try", str(path), str(path))]
+    # Not --die-with-parent: that is when the thread ends which started it. A zygote ends when its
+    # control socket is closed.
     return [
-        "bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL",
+        "bwrap", "--unshare-all", "--new-session", "--cap-drop", "ALL",
         "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", *binds, "--chdir", "/",
         "--", *command,
     ]  # fmt: skip

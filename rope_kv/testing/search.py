@@ -199,9 +199,9 @@ def _result(watch: _Watch, impl: Implementation, meter: Meter) -> Result:
     broken = watch.failures[again.case]
     tried = tuple(watch.tried)
     before = () if again.alone else tried[: tried.index(again.case)]
-    is_delay = broken.kind == "hang" and not again.alone
-    if is_delay and repetition.breach(searched, impl, (*before, again.case)) is None:
-        # Nothing is accused of a delay that may be the machine's.
+    may_be_the_machine = broken.kind in ("hang", "attack", "crash") and not again.alone
+    if may_be_the_machine and repetition.breach(searched, impl, (*before, again.case)) is None:
+        # Nothing is accused of a delay, or of an end, that came once.
         return Result(searched, "not_run", count, worst, message=f"once, {broken.sentence}")
     wrongest = max(watch.failures, key=lambda case: watch.failures[case].ratio or 0.0)
     return Result(

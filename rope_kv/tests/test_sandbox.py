@@ -262,6 +262,7 @@ def test_only_what_a_worker_needs_is_loaded_from_the_package():
     assert [name for name in printed if name.startswith("rope_kv")] == [
         "rope_kv",
         "rope_kv.sandbox",
+        "rope_kv.sandbox.doubles",
         *(
             f"rope_kv.sandbox.{name}"
             for name in ["kernel", "probes", "syscalls", "wire", "worker", "zygote"]
