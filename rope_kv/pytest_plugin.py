@@ -101,7 +101,8 @@ def replay_file(request: pytest.FixtureRequest, impl: Implementation) -> Callabl
             stored = counterexample.load(path)
         except counterexample.CounterexampleError as error:
             pytest.fail(str(error), pytrace=False)
-        _conclude(request.node, replay(stored.property, impl, stored.case))
+        budget = request.config.stash[_BUDGET]
+        _conclude(request.node, replay(stored.property, impl, stored.case, budget))
 
     return replay_one
 

@@ -29,7 +29,7 @@ def decode_incremental(decoder, x_embedded):
     """Return the attention output of each token, computed one token at a time.
 
     x_embedded is (T, D). The decoder has base, project_q, project_k, project_v and project_out,
-    each for rows (n, D). At step t:
+    each for rows (n, D); its weights are not to be read. At step t:
 
     - project row t alone, with shape (1, D), once each to q, k and v;
     - turn q and k (never v) to the absolute position t, with decoder.base;

@@ -38,6 +38,10 @@ def _property(result: Result) -> dict[str, Any]:
         "seconds": round(result.seconds, 3),
         "counterexample": None if case is None else to_json(case),
         "message": result.message,
+        "kind": None if result.broken is None else result.broken.kind,
+        "alone": result.replays,
+        "after": [to_json(case) for case in result.history],
+        "by_chance": result.by_chance,
         "because": result.because,
         "looks_like": None,
     }

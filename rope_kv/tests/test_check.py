@@ -12,6 +12,7 @@ import pytest
 import rope_kv
 from rope_kv import check, traps
 from rope_kv.reports.document import document
+from rope_kv.reports.text import failure
 from rope_kv.testing.case_json import to_json
 from rope_kv.testing.cases import RotationCase, size
 from rope_kv.testing.check import without_false_excuses
@@ -20,6 +21,7 @@ from rope_kv.testing.implementation import FUNCTIONS
 from rope_kv.testing.loading import SpecError, load
 from rope_kv.testing.profiles import PROFILES, Profile
 from rope_kv.testing.property import Property, all_properties
+from rope_kv.testing.repetition import explained
 from rope_kv.testing.search import search
 from rope_kv.testing.verdict import Result, word_for
 
@@ -229,6 +231,8 @@ def test_the_document_is_strict_json_of_the_promised_form(tmp_path):
             assert entry["outcome"] in ("held", "broken", "not_checked", "not_run", "error")
             assert (entry["outcome"] == "broken") == bool(entry["counterexample"])
             assert entry["looks_like"] is None
+            assert entry["alone"] or entry["outcome"] == "broken"
+            assert entry["after"] == []
             assert entry["law"]
 
 
@@ -312,6 +316,25 @@ def test_chance_is_called_by_its_name():
     result = search(prop, impl, PROFILES["grade"], excusing=False)
     assert result.outcome == "broken"
     assert result.by_chance or not result.replays
+
+
+def test_a_failure_that_needs_earlier_calls_is_shown_with_them(tmp_path):
+    path = tmp_path / "bomb.py"
+    path.write_text(
+        MODEL.replace("def apply_rope(", "calls = []\n\n\ndef apply_rope(").replace(
+            "    x = np.asarray(x, dtype=np.float64)\n    angles",
+            "    calls.append(1)\n    x = np.asarray(x, dtype=np.float64) + len(calls) // 40\n"
+            "    angles",
+        )
+    )
+    impl = load(path)
+    prop = BY_NAME["each_adjacent_pair_turns_by_its_own_angle"]
+    result = explained(search(prop, impl, PROFILES["grade"]), impl)
+    assert result.outcome == "broken"
+    assert not result.replays
+    assert not result.by_chance
+    assert 39 <= len(result.history) <= 64
+    assert "depends on earlier calls: this case alone is answered" in failure(result, "bomb.py")
 
 
 def test_a_fault_of_a_property_is_ours_and_no_verdict_on_the_code():
