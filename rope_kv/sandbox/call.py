@@ -36,6 +36,7 @@ from ..testing.implementation import printable
 from ..testing.loading import LoadError
 from ..testing.trace import TracedDecoder
 from . import wire
+from .process import MOST_GIVEN_AGAIN, LateError
 from .session import Session
 
 KINDS: dict[str, Kind] = {
@@ -77,7 +78,9 @@ class Call:
         self._replaced = replaced
         self._function = function
         self._worker = session.worker
+        self._timeout = timeout
         self._deadline = time.monotonic() + timeout
+        self._given_again = 0
         self._sequence = secrets.randbits(32)
         self._arguments: tuple[Any, ...] = ()
         self._contents: list[Any] = []
@@ -107,6 +110,10 @@ class Call:
         while True:
             try:
                 frame = self._worker.receive(self._deadline, cap)
+            except LateError:
+                if not self._may_go_on():
+                    raise
+                continue
             except wire.WireError as error:
                 raise BreachError(str(error)) from None
             if frame.sequence != self._sequence:
@@ -124,6 +131,16 @@ class Call:
                 if "raised" in answer:
                     raise _failure(*answer["raised"])
                 return self._result(answer, content)
+
+    def _may_go_on(self) -> bool:
+        """Give a late worker its time again, where it was kept from running; not for ever."""
+        self._given_again += 1
+        if self._given_again > MOST_GIVEN_AGAIN:
+            return False
+        if not self._worker.is_kept_waiting(self._timeout / 4):
+            return False
+        self._deadline = time.monotonic() + self._timeout
+        return True
 
     def _cap(self, arguments: tuple[Any, ...]) -> int:
         """Return how many bytes a message of the worker may have."""

@@ -56,6 +56,8 @@ main(**facts)
 """
 
 
+# How often a worker that is kept from running is given its time again.
+MOST_GIVEN_AGAIN = 10
 _yield = getattr(os, "sched_yield", lambda: None)
 
 
@@ -130,6 +132,25 @@ class Worker:
             if not content:
                 raise GoneError
             received += content
+
+    def is_kept_waiting(self, seconds: float) -> bool:
+        """Return whether an answer comes after all, or the worker is waiting for its turn to run.
+
+        It is so where other processes have kept it from running for half of the next `seconds`.
+        """
+        before = self.waited()
+        if self._readable.poll(seconds * 1000):
+            return True
+        after = self.waited()
+        return None not in (before, after) and after - before > seconds / 2  # type: ignore[operator]
+
+    def waited(self) -> float | None:
+        """Return for how many seconds the worker could have run and did not; None if not known."""
+        try:
+            pid = self._parent.pid_here(self._pid)
+            return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) * 1e-9
+        except (OSError, ValueError, IndexError):
+            return None
 
     def end(self) -> str:
         """Kill the process if it still lives, free all that it held, and say how it ended."""
@@ -206,6 +227,20 @@ class Zygote:
                 return f"was ended by signal {signal.Signals(number).name}"
             return f"was ended by signal {number}"
         return f"ended with exit status {os.WEXITSTATUS(status)}"
+
+    def pid_here(self, pid: int) -> int:
+        """Return the pid by which this process knows a worker; ValueError if it does not."""
+        if self.level != "bwrap":
+            return pid
+        found = [self._process.pid]
+        for one in found:  # It grows as children are found.
+            facts = Path(f"/proc/{one}/status").read_text()
+            names = next(line for line in facts.splitlines() if line.startswith("NSpid:")).split()
+            if one != found[0] and int(names[-1]) == pid:
+                return one
+            children = Path(f"/proc/{one}/task/{one}/children").read_text()
+            found += map(int, children.split())
+        raise ValueError(f"no child has the pid {pid}")
 
     @property
     def is_closed(self) -> bool:

@@ -466,6 +466,33 @@ def test_a_delay_that_does_not_come_again_accuses_nobody(open_folder, quick):
     assert "once, rope_freqs has not returned after 0.3 s" in str(verdict)
 
 
+def test_a_worker_that_is_kept_from_running_is_given_its_time(both, monkeypatch):
+    _, there = both(
+        "import time\ndef rope_freqs(d, base=1):\n    time.sleep(0.6)\n    return np.ones(1)\n",
+        call_timeout=0.2,
+    )
+    with pytest.raises(Broken, match="has not returned after"):
+        there.rope_freqs(2)
+    monkeypatch.setattr(process.Worker, "waited", lambda self: time.monotonic())
+    with there.restarted() as restarted:
+        assert restarted.rope_freqs(2).tolist() == [1]
+
+
+@pytest.mark.parametrize("level", process.LEVELS)
+def test_it_can_be_told_how_long_a_worker_waited(level, tmp_path):
+    path = tmp_path / "file.py"
+    path.write_bytes(RIGHT.read_bytes())
+    try:
+        opened = open_file(path, level=level)
+    except process.SandboxError:
+        pytest.skip(f"the level {level} does not work here")
+    with contextlib.closing(opened):
+        opened.rope_freqs(2)
+        waited = opened._session.worker.waited()
+        assert waited is not None
+        assert 0 <= waited < 60
+
+
 def test_a_message_that_no_worker_of_ours_sends_is_a_breach(both, monkeypatch):
     _, there = both("def rope_freqs(d, base=1):\n    return np.ones(1)\n")
     there.rope_freqs(2)
