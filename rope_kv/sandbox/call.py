@@ -62,7 +62,7 @@ class BreachError(Exception):
 class Call:
     """One call of a function, from its arguments to its result.
 
-    `right_one` stands in for the function `replaced` of the code, if one is.
+    `replaced` is the name of a function of the code and what stands in for it, if one is.
     """
 
     def __init__(
