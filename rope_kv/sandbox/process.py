@@ -134,15 +134,14 @@ class Worker:
             received += content
 
     def is_kept_waiting(self, seconds: float) -> bool:
-        """Return whether an answer comes after all, or the worker is waiting for its turn to run.
+        """Return whether other processes keep the worker from running.
 
-        It is so where other processes have kept it from running for half of the next `seconds`.
+        It is so where they do for half of the next `seconds`.
         """
         before = self.waited()
-        if self._readable.poll(seconds * 1000):
-            return True
+        time.sleep(seconds)
         after = self.waited()
-        return None not in (before, after) and after - before > seconds / 2  # type: ignore[operator]
+        return before is not None and after is not None and after - before > seconds / 2
 
     def waited(self) -> float | None:
         """Return for how many seconds the worker could have run and did not; None if not known."""
