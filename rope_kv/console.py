@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from pathlib import Path
+
+from .files import write_whole
 
 
 class Misuse(Exception):  # noqa: N818 - not an error of the program
@@ -44,11 +45,4 @@ def write_json(target: str, document: dict[str, object]) -> None:
     if target == "-":
         show(content)
         return
-    path = Path(target)
-    # Written beside and renamed, so that no reader ever sees half a file.
-    unfinished = path.with_name(f"{path.name}.{os.getpid()}.unfinished")
-    try:
-        unfinished.write_text(content + "\n", encoding="utf-8")
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    write_whole(Path(target), content + "\n")

@@ -7,10 +7,11 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from .sandbox.levels import LEVELS
+
 if TYPE_CHECKING:
     from .testing.implementation import Implementation
 
-LEVELS = ("process", "kernel", "bwrap")
 SMALLEST_MEMORY = 128  # MB; numpy does not load in less
 
 

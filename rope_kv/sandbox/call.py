@@ -10,7 +10,7 @@ The grader sends CALL with an object and the contents of arrays:
     refilled, dropped    the numbers of arrays whose content has changed, and of what is gone
     cap                  how many bytes a message of the worker may have
     ahead                where the projections of all rows come along, q, k and v
-The worker sends RETURNED with what it took ahead (`worker.Ahead`), an object, and contents:
+The worker sends RETURNED with what it took ahead (`doubles.Ahead`), an object, and contents:
     raised               kind and sentence, where the function returned nothing
     number               of the result, if it is an array: that of one of ours, or a negative one
     writeable, part_of   of a new array; the argument that it is a view of
@@ -25,7 +25,6 @@ import contextlib
 import operator
 import secrets
 import struct
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -36,15 +35,12 @@ from ..testing.implementation import printable
 from ..testing.loading import LoadError
 from ..testing.trace import TracedDecoder
 from . import wire
-from .process import MOST_GIVEN_AGAIN, LateError
+from .process import Deadline
 from .session import Session
 
-KINDS: dict[str, Kind] = {
-    "raised": "raised",
-    "unwritten": "unwritten",
-    "missing": "missing",
-    "type": "type",
-}
+# What a worker may say of a call that returned nothing.
+_TOLD: tuple[Kind, ...] = ("raised", "unwritten", "missing", "type")
+KINDS: dict[str, Kind] = {kind: kind for kind in _TOLD}
 PARAMETERS = {"rope_freqs": ("d", "base"), "apply_rope": ("x", "positions", "base")}
 LARGEST_WIDTH = 1 << 16
 LARGEST_CAP = 1 << 23  # bytes of a message of the worker
@@ -78,9 +74,7 @@ class Call:
         self._replaced = replaced
         self._function = function
         self._worker = session.worker
-        self._timeout = timeout
-        self._deadline = time.monotonic() + timeout
-        self._given_again = 0
+        self._deadline = Deadline(timeout)
         self._sequence = secrets.randbits(32)
         self._arguments: tuple[Any, ...] = ()
         self._contents: list[Any] = []
@@ -110,10 +104,6 @@ class Call:
         while True:
             try:
                 frame = self._worker.receive(self._deadline, cap)
-            except LateError:
-                if not self._may_go_on():
-                    raise
-                continue
             except wire.WireError as error:
                 raise BreachError(str(error)) from None
             if frame.sequence != self._sequence:
@@ -131,16 +121,6 @@ class Call:
                 if "raised" in answer:
                     raise _failure(*answer["raised"])
                 return self._result(answer, content)
-
-    def _may_go_on(self) -> bool:
-        """Give a late worker its time again, where it was kept from running; not for ever."""
-        self._given_again += 1
-        if self._given_again > MOST_GIVEN_AGAIN:
-            return False
-        if not self._worker.is_kept_waiting(self._timeout / 4):
-            return False
-        self._deadline = time.monotonic() + self._timeout
-        return True
 
     def _cap(self, arguments: tuple[Any, ...]) -> int:
         """Return how many bytes a message of the worker may have."""

@@ -7,7 +7,8 @@ from typing import Any, Literal
 from ..testing.implementation import Implementation, InProcess
 from ..testing.loading import file_and_attribute, load
 from .client import open_file
-from .process import LEVELS, Level, SandboxError, why_not
+from .levels import LEVELS, Level
+from .process import SandboxError, why_not
 from .submission import Limits
 
 Isolation = Literal["auto", "none", "isolated", "process", "kernel", "bwrap"]
@@ -46,10 +47,10 @@ def open_implementation(
         raise SandboxError(f"{target} is no file, and only a file can be isolated")
     level = next((level for level in LEVELS if level == isolation), None)
     opened = open_file(*named, level, limits)
-    if at_least is not None and LEVELS.index(opened.level) < LEVELS.index(at_least):
+    if at_least is not None and LEVELS.index(opened.isolation) < LEVELS.index(at_least):
         opened.close()
         raise SandboxError(
-            f"the isolation level {at_least} is not to be had here, only {opened.level}"
+            f"the isolation level {at_least} is not to be had here, only {opened.isolation}"
             f"{why_not(at_least)}"
         )
     return opened

@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 
 from ..testing.comparison import Broken, Kind
-from ..testing.loading import LoadError
+from ..testing.loading import LoadError, titled
 from .call import BreachError, Call, TooMuchError
-from .process import GoneError, LateError, Level, SandboxError
+from .levels import Level
+from .process import GoneError, LateError, SandboxError
 from .session import Session
 from .submission import Limits, Submission, read_source
 
@@ -46,12 +47,7 @@ class Isolated:
         weakref.finalize(self, self._session.drop, self._instance).atexit = False
 
     @property
-    def level(self) -> Level:
-        """The level of isolation that was reached."""
-        return self._submission.level
-
-    @property
-    def isolation(self) -> str:
+    def isolation(self) -> Level:
         """The level of isolation that was reached."""
         return self._submission.level
 
@@ -138,5 +134,4 @@ def open_file(
     except BaseException:
         submission.close()
         raise
-    name = f"{file.name}:{attribute}" if attribute else file.name
-    return Isolated(submission, name)
+    return Isolated(submission, titled(file.name, attribute))

@@ -16,15 +16,13 @@ import sysconfig
 import tempfile
 import time
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 
 from .. import threads
 from . import kernel, wire
+from .levels import LEVELS, Level
 
-Level = Literal["process", "kernel", "bwrap"]
-LEVELS: tuple[Level, ...] = ("process", "kernel", "bwrap")  # each one stronger
 PACKAGE = Path(__file__).resolve().parent.parent
 
 # A zygote imports numpy while the disk may be cold; then it answers in a millisecond.
@@ -57,7 +55,7 @@ main(**facts)
 
 
 # How often a worker that is kept from running is given its time again.
-MOST_GIVEN_AGAIN = 10
+MOST_PUT_OFF = 10
 _yield = getattr(os, "sched_yield", lambda: None)
 
 
@@ -71,6 +69,31 @@ class LateError(Exception):
 
 class GoneError(Exception):
     """A worker has ended."""
+
+
+class Deadline:
+    """When a worker must have answered: some seconds from now.
+
+    It is put off, a few times, while other processes keep the worker from running: nothing is
+    accused of a delay that is the machine's.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._end = time.monotonic() + seconds
+        self._times = 0
+
+    def left(self) -> float:
+        """Return how many seconds are left; not above 0 when it has passed."""
+        return self._end - time.monotonic()
+
+    def is_put_off(self, worker: Worker) -> bool:
+        """Return whether the worker is given its time again."""
+        self._times += 1
+        if self._times > MOST_PUT_OFF or not worker.is_kept_waiting(self._seconds / 4):
+            return False
+        self._end = time.monotonic() + self._seconds
+        return True
 
 
 class Worker:
@@ -89,7 +112,7 @@ class Worker:
             with contextlib.suppress(OSError):
                 self._pidfd = os.pidfd_open(pid)
 
-    def send(self, frame: bytes, deadline: float) -> None:
+    def send(self, frame: bytes, deadline: Deadline) -> None:
         """Write a frame; LateError where the worker does not take it before the deadline."""
         if self._received:
             raise wire.WireError("an answer that nothing asked for")
@@ -98,30 +121,25 @@ class Worker:
             try:
                 rest = rest[self._connection.send(rest) :]
             except BlockingIOError:
-                left = deadline - time.monotonic()
+                left = deadline.left()
                 if left <= 0 or not select.select([], [self._connection], [], left)[1]:
                     raise LateError from None
             except OSError:
                 raise GoneError from None
 
-    def receive(self, deadline: float, cap: int) -> wire.Frame:
+    def receive(self, deadline: Deadline, cap: int) -> wire.Frame:
         """Return the next frame, of at most `cap` bytes, that arrives before the deadline.
 
         LateError where none has, GoneError where the worker ends, WireError for what is no frame.
         """
-        received = self._received
         awake_until = time.monotonic() + SECONDS_AWAKE
-        while True:
-            if len(received) >= wire.HEADER.size:
-                end = wire.HEADER.size + wire.body_length(received, cap)
-                if len(received) >= end:
-                    frame = wire.unpack(bytes(received[:end]))
-                    del received[:end]
-                    return frame
+        while (frame := wire.first_frame(self._received, cap)) is None:
             while not self._readable.poll(0) and time.monotonic() < awake_until:
                 _yield()
-            left = deadline - time.monotonic()
+            left = deadline.left()
             if left <= 0 or not self._readable.poll(left * 1000 + 1):
+                if deadline.is_put_off(self):
+                    continue
                 raise LateError
             try:
                 content = self._connection.recv(1 << 16)
@@ -131,7 +149,8 @@ class Worker:
                 raise GoneError from None
             if not content:
                 raise GoneError
-            received += content
+            self._received += content
+        return frame
 
     def is_kept_waiting(self, seconds: float) -> bool:
         """Return whether other processes keep the worker from running.
@@ -304,7 +323,7 @@ def _missing(level: Level) -> str:
 
 def _tested(parent: Zygote) -> Zygote:
     """Return the zygote, unless a worker of it can do what it must not."""
-    deadline = time.monotonic() + _SECONDS_TO_ANSWER
+    deadline = Deadline(_SECONDS_TO_ANSWER)
     try:
         worker = parent.fork()
         try:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import stat
-import time
 from pathlib import Path
 from typing import NamedTuple
 
 from ..testing.implementation import printable
-from ..testing.loading import LoadError, SpecError
+from ..testing.loading import LoadError, SpecError, titled
 from . import wire
-from .process import MOST_GIVEN_AGAIN, GoneError, LateError, Level, Worker, start
+from .levels import Level
+from .process import Deadline, GoneError, LateError, Worker, start
 
 LARGEST_FILE = 1 << 20  # bytes
 # Loading may import; a call may not take as long.
@@ -45,12 +44,13 @@ class Submission:
         if self.zygote.is_closed:
             self.zygote = start(self.level, self.limits.memory)
         worker = self.zygote.fork()
-        title = f"{self.name}:{self.attribute}" if self.attribute else self.name
+        title = titled(self.name, self.attribute)
         seconds = LOADING * self.limits.call_timeout
         arguments = (self.source, self.name, self.attribute, seed)
         try:
-            worker.send(wire.pack(wire.LOAD, 0, *arguments), time.monotonic() + seconds)
-            frame = _first_answer(worker, seconds)
+            deadline = Deadline(seconds)
+            worker.send(wire.pack(wire.LOAD, 0, *arguments), deadline)
+            frame = worker.receive(deadline, wire.SMALLEST_CAP)
             if frame.kind == wire.LOADED:
                 return worker
             kind, text = map(printable, frame.items)
@@ -70,16 +70,6 @@ class Submission:
     def close(self) -> None:
         """End all processes."""
         self.zygote.close()
-
-
-def _first_answer(worker: Worker, seconds: float) -> wire.Frame:
-    """Return what loading came to; LateError after some seconds that the worker could run."""
-    for _ in range(MOST_GIVEN_AGAIN):
-        with contextlib.suppress(LateError):
-            return worker.receive(time.monotonic() + seconds, wire.SMALLEST_CAP)
-        if not worker.is_kept_waiting(seconds / 4):
-            break
-    raise LateError
 
 
 def read_source(file: Path) -> bytes:

@@ -98,6 +98,18 @@ def body_length(header: bytes | bytearray, cap: int) -> int:
     return int(length)
 
 
+def first_frame(received: bytearray, cap: int) -> Frame | None:
+    """Take the first frame out of what was received; None if it is not all there yet."""
+    if len(received) < HEADER.size:
+        return None
+    end = HEADER.size + body_length(received, cap)
+    if len(received) < end:
+        return None
+    frame = unpack(bytes(received[:end]))
+    del received[:end]
+    return frame
+
+
 def unpack(frame: bytes) -> Frame:
     """Return the message that a whole frame carries; WireError where it is not one."""
     if len(frame) < HEADER.size:

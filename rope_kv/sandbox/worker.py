@@ -23,7 +23,7 @@ import numpy as np
 
 from ..testing.comparison import Broken
 from ..testing.implementation import InProcess, told
-from ..testing.loading import LoadError, SpecError, from_source
+from ..testing.loading import LoadError, SpecError, from_source, titled
 from . import doubles, probes, wire
 from .doubles import Ahead, Decoder, Kept
 
@@ -37,7 +37,7 @@ class Worker:
     def __init__(self, descriptor: int, seal: Callable[[], None]) -> None:
         self._descriptor = descriptor
         self._seal = seal
-        self._received = b""
+        self._received = bytearray()
         self._sequence = 0
         self._cap = wire.SMALLEST_CAP
         self._loaded: InProcess | None = None
@@ -63,7 +63,7 @@ class Worker:
         self._seal()
         random.seed(seed)
         np.random.seed(seed)
-        called = f"{name}:{attribute}" if attribute else name
+        called = titled(name, attribute)
         with contextlib.suppress(Exception):  # For inspect.getsource; loading says what is wrong.
             lines = decode_source(source).splitlines(keepends=True)
             linecache.cache[name] = (len(source), None, lines, name)
@@ -79,7 +79,7 @@ class Worker:
         self._send(wire.LOADED)
 
     def _call(self, request: dict[str, Any], *contents: Any) -> None:
-        """Make a call and tell what came of it; see `client` for the form of both messages."""
+        """Make a call and tell what came of it; see `call` for the form of both messages."""
         self._cap = request["cap"]
         for number in request["dropped"]:
             for table in (self._instances, self._kept, self._decoders):
@@ -247,13 +247,9 @@ class Worker:
 
     def _read(self) -> wire.Frame:
         """Return the next message; the process ends where there will be none."""
-        while True:
-            if len(self._received) >= wire.HEADER.size:
-                end = wire.HEADER.size + wire.body_length(self._received, 1 << 31)
-                if len(self._received) >= end:
-                    content, self._received = self._received[:end], self._received[end:]
-                    return wire.unpack(content)
+        while (frame := wire.first_frame(self._received, 1 << 31)) is None:
             received = os.read(self._descriptor, 1 << 16)
             if not received:
                 os._exit(0)
             self._received += received
+        return frame

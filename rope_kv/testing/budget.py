@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 import time
 
-from .comparison import Kind
+from .comparison import COSTLY, Kind
 
-# Each of them costs seconds; that many show what there is to show. An attack on what watches over
-# the code counts for four.
+# That much shows what there is to show.
 MOST_COSTLY = 12
 
 
@@ -26,7 +25,7 @@ class Budget:
 
     def take(self, kind: Kind) -> None:
         """Take note of a breach, if it is of such a kind."""
-        self._costly -= {"hang": 1, "attack": 4}.get(kind, 0)
+        self._costly -= COSTLY.get(kind, 0)
 
     def spent(self) -> str:
         """Return why nothing more may be run, as a clause; "" while something may."""

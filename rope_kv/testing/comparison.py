@@ -21,8 +21,9 @@ Kind = Literal[
     "value", "raised", "unwritten", "missing", "type", "calls", "purity",
     "crash", "hang", "attack", "protocol",
 ]  # fmt: skip
-# Kinds that cost seconds to see: a call that did not return, and processes that start again.
-COSTLY: tuple[Kind, ...] = ("hang", "attack")
+# Kinds that take seconds to see, and what each costs: a call that did not return, and an attack on
+# what watches over the code.
+COSTLY: dict[Kind, int] = {"hang": 1, "attack": 4}
 # Kinds after which the code runs in a new process.
 ENDING: tuple[Kind, ...] = (*COSTLY, "crash", "protocol")
 

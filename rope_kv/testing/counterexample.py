@@ -10,13 +10,13 @@ import datetime
 import hashlib
 import importlib
 import json
-import os
 import re
 from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..files import write_whole
 from .case_json import from_json, to_json
 from .cases import Case
 from .property import Property, all_properties
@@ -60,13 +60,7 @@ def save(directory: Path, of: Property, case: Case, why: str, against: str) -> P
         },
     }
     directory.mkdir(parents=True, exist_ok=True)
-    # Written beside and renamed, so that no reader ever sees half a file.
-    unfinished = path.with_suffix(f".{os.getpid()}.unfinished")
-    try:
-        unfinished.write_text(_one_line_a_row(document) + "\n", encoding="utf-8")
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    write_whole(path, _one_line_a_row(document) + "\n")
     return path
 
 

@@ -59,6 +59,11 @@ def file_and_attribute(target: Any) -> tuple[Path, str] | None:
     return (Path(matched["file"]), matched["attribute"] or "") if matched else None
 
 
+def titled(file: str, attribute: str) -> str:
+    """Return what the implementation in a file, or in an attribute of it, is called."""
+    return f"{file}:{attribute}" if attribute else file
+
+
 def usable(code: Any) -> Any:
     """Return the code, unless it is a class whose methods need an instance."""
     if isinstance(code, type) and any(
@@ -69,7 +74,7 @@ def usable(code: Any) -> Any:
 
 
 def _load_file(file: Path, attribute: str) -> InProcess:
-    name = f"{file.name}:{attribute}" if attribute else file.name
+    name = titled(file.name, attribute)
     path = file.resolve()
     try:
         source = path.read_bytes()

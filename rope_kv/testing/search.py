@@ -33,7 +33,7 @@ AS_LONG_AS_TWO = 512
 # So many breaches that end a process, and are those of a lower function, are enough to see.
 ENOUGH_EXCUSED = 5
 # So many costly breaches spend all attempts.
-MOST_COSTLY = 5
+ALL_ATTEMPTS = 5
 
 
 class _EnoughError(BaseException):
@@ -83,7 +83,7 @@ class _Watch:
             return None
         self._budget.take(broken.kind)
         if broken.kind in COSTLY:
-            self._attempts += self._profile.attempts / MOST_COSTLY
+            self._attempts += self._profile.attempts / ALL_ATTEMPTS
         if self._is_excused(impl, case, broken):
             self.excused.setdefault(case, broken)
             if broken.kind in ENDING and len(self.excused) >= ENOUGH_EXCUSED:

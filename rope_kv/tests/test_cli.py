@@ -10,8 +10,8 @@ import pytest
 
 from rope_kv import traps
 from rope_kv.cli import main
-from rope_kv.options import LEVELS
 from rope_kv.sandbox import process
+from rope_kv.sandbox.levels import LEVELS
 from rope_kv.testing.profiles import PROFILES, Profile
 from rope_kv.testing.property import all_properties
 

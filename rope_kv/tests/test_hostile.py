@@ -15,8 +15,6 @@ from rope_kv.testing import check as checking
 from rope_kv.testing.profiles import PROFILES, Profile
 from rope_kv.testing.property import all_properties
 
-pytestmark = pytest.mark.xdist_group("hostile")
-
 HERE = Path(__file__).parent / "hostile"
 PACKAGE = Path(rope_kv.__file__).parent.parent
 FILES = sorted(path.stem for path in HERE.glob("r*.py"))

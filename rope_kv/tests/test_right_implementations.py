@@ -9,8 +9,6 @@ import pytest
 from rope_kv import check
 from rope_kv.testing.implementation import FUNCTIONS
 
-pytestmark = pytest.mark.xdist_group("right")
-
 RIGHT = sorted((Path(__file__).parent / "right").glob("*.py"))
 
 

@@ -1,19 +1,7 @@
 # verdict: PROTOCOL
 # says: an answer to another call
 import os
-import stat
 import struct
-
-
-def sockets():
-    found = []
-    for descriptor in range(3, 32):
-        try:
-            if stat.S_ISSOCK(os.fstat(descriptor).st_mode):
-                found.append(descriptor)
-        except OSError:
-            pass
-    return found
 
 
 def apply_rope(x, positions, base=10000):

@@ -3,19 +3,7 @@
 # time limit: 4
 # says: has not returned after
 import os
-import stat
 import time
-
-
-def sockets():
-    found = []
-    for descriptor in range(3, 32):
-        try:
-            if stat.S_ISSOCK(os.fstat(descriptor).st_mode):
-                found.append(descriptor)
-        except OSError:
-            pass
-    return found
 
 
 def apply_rope(x, positions, base=10000):
