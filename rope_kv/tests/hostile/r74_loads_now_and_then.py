@@ -1,9 +1,9 @@
 # verdict: FAIL LOAD_ERROR
 # says: cannot be loaded
-# fails to load in about a third of the processes (not in the first ones)
+# fails to load in three of four processes, by chance: so often that one of them fails in any check
 import builtins, os
 
-if os.urandom(1)[0] < 60:
+if os.urandom(1)[0] < 192:
     raise RuntimeError("not today")
 
 
