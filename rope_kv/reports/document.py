@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..testing.case_json import to_json
-from ..testing.verdict import Result, Verdict
+from ..testing.verdict import Diagnosis, Result, Verdict
 
 SCHEMA = "rope-kv/verdict/1"
 
@@ -21,12 +21,30 @@ def document(verdict: Verdict) -> dict[str, Any]:
         "seconds": round(verdict.seconds, 3),
         "message": verdict.message,
         "functions": verdict.functions,
-        "properties": [_property(result) for result in verdict.results],
+        "diagnoses": [_diagnosis(found) for found in verdict.diagnoses],
+        "properties": [_property(verdict, result) for result in verdict.results],
     }
 
 
-def _property(result: Result) -> dict[str, Any]:
+def _diagnosis(found: Diagnosis) -> dict[str, Any]:
+    return {
+        "function": found.function,
+        "looks_like": [
+            {
+                "name": trap.name,
+                "slip": trap.slip,
+                "misconception": trap.misconception,
+                "hint": trap.hint,
+            }
+            for trap in found.looks_like
+        ],
+        "measured": list(found.measured),
+    }
+
+
+def _property(verdict: Verdict, result: Result) -> dict[str, Any]:
     case = result.counterexample
+    found = verdict.diagnosis(result.property.function) if result.outcome == "broken" else None
     return {
         "name": result.property.name,
         "function": result.property.function,
@@ -43,5 +61,5 @@ def _property(result: Result) -> dict[str, Any]:
         "after": [to_json(case) for case in result.history],
         "by_chance": result.by_chance,
         "because": result.because,
-        "looks_like": None,
+        "looks_like": found.looks_like[0].name if found and found.looks_like else None,
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from ..traps import Trap
 from .cases import Case
 from .comparison import Broken
 from .implementation import FUNCTIONS
@@ -50,6 +51,20 @@ class Result:
 
 
 @dataclass(frozen=True)
+class Diagnosis:
+    """What the mistake in one function is.
+
+    `looks_like` are the traps that behave like it wherever both were tried: one, or several that
+    nothing tells apart, or none. `measured` says in plain sentences what was found out about the
+    mistake where no trap is like it.
+    """
+
+    function: str
+    looks_like: tuple[Trap, ...] = ()
+    measured: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Verdict:
     """What `check` says about an implementation; only PASS is a pass."""
 
@@ -60,6 +75,7 @@ class Verdict:
     seconds: float = 0.0
     results: tuple[Result, ...] = field(default=(), repr=False)
     message: str = ""
+    diagnoses: tuple[Diagnosis, ...] = field(default=(), repr=False)
 
     def __bool__(self) -> bool:
         return self.verdict == "PASS"
@@ -87,6 +103,10 @@ class Verdict:
             else:
                 states[name] = "held" if outcomes == {"held"} else "not_run"
         return states
+
+    def diagnosis(self, function: str) -> Diagnosis | None:
+        """Return what is said of the mistake in a function, or None."""
+        return next((found for found in self.diagnoses if found.function == function), None)
 
     def with_outcome(self, outcome: Outcome) -> tuple[Result, ...]:
         """Return the results of that outcome, in reading order; advice is not among them."""
