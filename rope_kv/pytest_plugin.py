@@ -25,6 +25,7 @@ from .sandbox.process import SandboxError
 from .testing import counterexample
 from .testing.budget import Budget
 from .testing.check import recorded, usual_time_limit
+from .testing.diagnosis import confirmed, diagnosis
 from .testing.implementation import Implementation
 from .testing.loading import LoadError, SpecError
 from .testing.profiles import PROFILES, Profile
@@ -33,10 +34,12 @@ from .testing.repetition import explained
 from .testing.search import replay, search
 
 if TYPE_CHECKING:
-    from .testing.verdict import Result
+    from .testing.verdict import Diagnosis, Result
 
 _IMPL = pytest.StashKey[Implementation]()
 _BUDGET = pytest.StashKey[Budget]()
+_FOUND = pytest.StashKey["dict[str, Diagnosis | None]"]()
+_RESULTS = pytest.StashKey["list[Result]"]()
 
 for _profile in PROFILES.values():
     # Only the name: --hypothesis-profile must know it, and other tests must notice nothing.
@@ -76,6 +79,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.add_cleanup(impl.close)
     limit = config.getoption("--time-limit")
     config.stash[_BUDGET] = Budget(limit or usual_time_limit(impl, _profile_of(config).name))
+    config.stash[_FOUND], config.stash[_RESULTS] = {}, []
     config.pluginmanager.register(_Summary(config), "rope_kv summary")
 
 
@@ -127,7 +131,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 
 def _conclude(item: pytest.Item, result: Result) -> None:
     """Pass or fail a test by the result of its property."""
-    shown = text.failure(result, item.config.getoption("--impl"))
+    shown = text.failure(result, item.config.getoption("--impl"), _diagnosis(item.config, result))
     item.user_properties.append(
         (
             "rope_kv",
@@ -149,6 +153,23 @@ def _conclude(item: pytest.Item, result: Result) -> None:
         pytest.fail(shown, pytrace=False)
     if result.outcome == "not_run":
         pytest.fail(f"not run, which is no pass: {result.message}", pytrace=False)
+
+
+def _diagnosis(config: pytest.Config, result: Result) -> Diagnosis | None:
+    """Return what the mistake in a function is, found out with the first property that it breaks.
+
+    The others only confirm it: each would find out the same again.
+    """
+    impl, function = config.stash[_IMPL], result.property.function
+    results, known = config.stash[_RESULTS], config.stash[_FOUND]
+    results.append(result)
+    if result.outcome != "broken" or result.property.advice:
+        return None
+    if function not in known:
+        known[function] = diagnosis(function, results, impl)
+        return known[function]
+    found = known[function]
+    return found if found and confirmed(found, results, impl) else None
 
 
 def _profile_of(config: pytest.Config) -> Profile:

@@ -35,26 +35,41 @@ def digits_to_differ(one: float, other: float) -> int:
     return 17
 
 
-def rows(values: Array, at: tuple[int, ...] | None, digits: int) -> list[str]:
-    """Return a vector or matrix as lines of text, whole or cut around the entry `at`."""
-    grid = np.atleast_2d(np.asarray(values, dtype=np.float64))
+def rows(matrices: list[Array], at: tuple[int, ...] | None, digits: int) -> list[list[str]]:
+    """Return each of some matrices, or vectors, of one shape as lines of text.
+
+    They are whole, or cut around the entry `at`; an entry stands in the same column in all.
+    """
+    grids = [np.atleast_2d(np.asarray(values, dtype=np.float64)) for values in matrices]
+    height, width = grids[0].shape
     centre = (0,) * (2 - len(at or ())) + tuple(at or ())
-    down = _span(len(grid), centre[0], MOST_ROWS)
-    across = _span(grid.shape[1], centre[1], MOST_COLUMNS)
-    cells = [[_entry(value, digits) for value in row[across]] for row in grid[down]]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    cut = across.stop - across.start < grid.shape[1]
-    lines = [
-        "[ " + "  ".join(map(str.ljust, row, widths)) + (" .. ]" if cut else " ]") for row in cells
+    down, across = _span(height, centre[0], MOST_ROWS), _span(width, centre[1], MOST_COLUMNS)
+    entries = [[_entry(v, digits) for v in row[across]] for grid in grids for row in grid[down]]
+    columns = [_column(column) for column in zip(*entries, strict=True)]
+    aligned = [list(row) for row in zip(*columns, strict=True)]
+    count, end = down.stop - down.start, " .. ]" if across.stop - across.start < width else " ]"
+    return [
+        _lines(aligned[start : start + count], end, np.ndim(matrices[0]))
+        + ([f"(rows {down.start} to {down.stop - 1} of {height})"] if count < height else [])
+        + ([f"(columns {across.start} to {across.stop - 1} of {width})"] if end != " ]" else [])
+        for start in range(0, len(aligned), count)
     ]
-    if np.ndim(values) == 2:
+
+
+def _lines(aligned: list[list[str]], end: str, axes: int) -> list[str]:
+    """Return the rows of one matrix, or a vector, in brackets."""
+    lines = ["[ " + "  ".join(row) + end for row in aligned]
+    if axes == 2:
         lines = [("[" if i == 0 else " ") + line for i, line in enumerate(lines)]
         lines[-1] += "]"
-    if down.stop - down.start < len(grid):
-        lines.append(f"(rows {down.start} to {down.stop - 1} of {len(grid)})")
-    if cut:
-        lines.append(f"(columns {across.start} to {across.stop - 1} of {grid.shape[1]})")
     return lines
+
+
+def _column(cells: tuple[str, ...]) -> list[str]:
+    """Return entries that stand one over the other: their decimal points do."""
+    before = max(len(cell.partition(".")[0]) for cell in cells)
+    lined_up = [" " * (before - len(cell.partition(".")[0])) + cell for cell in cells]
+    return [cell.ljust(max(map(len, lined_up))) for cell in lined_up]
 
 
 def _entry(value: float, digits: int) -> str:

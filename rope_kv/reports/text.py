@@ -6,14 +6,16 @@ import shlex
 import textwrap
 from collections.abc import Iterator
 
-from ..testing.comparison import counted
+from ..testing.comparison import ENDING, counted
 from ..testing.implementation import printable
 from ..testing.property import Property
-from ..testing.verdict import Result, Verdict
+from ..testing.verdict import Diagnosis, Result, Verdict
 from . import numbers
 
 WIDTH = 100
 LABEL = 13
+# Breaches that are not of the law: what breaks it otherwise does not explain them.
+SELF_EXPLAINING = ("raised", "unwritten", *ENDING)
 MOST_CALLS = 2  # earlier calls that are shown in full
 ASCII: dict[str, str | int | None] = {
     "θ": "theta", "ᵢ": "_i", "₀": "_0", "₁": "_1", "₂": "2", "₊": "+", "·": "*", "⟨": "<",
@@ -48,8 +50,8 @@ def heading(verdict_of: str, profile: str, version: str, level: str) -> str:
     return f"rope_kv {version} · {printable(verdict_of)} · profile {profile} · {isolation(level)}"
 
 
-def failure(result: Result, spec: str) -> str:
-    """Return the text of one broken property."""
+def failure(result: Result, spec: str, found: Diagnosis | None = None) -> str:
+    """Return the text of one broken property, with what was found out about the mistake."""
     prop, broken = result.property, result.broken
     lines = [_title(result)]
     if broken is not None and broken.kind == "missing":
@@ -63,7 +65,12 @@ def failure(result: Result, spec: str) -> str:
         if broken.sentence:
             lines += _labelled("found", broken.sentence)
         lines += _values(result)
-    lines += _labelled("advice" if prop.advice else "catches", prop.catches)
+    if found is not None:
+        lines += _diagnosed(found)
+    elif prop.advice:
+        lines += _labelled("advice", prop.catches)
+    elif broken is None or broken.kind not in SELF_EXPLAINING:
+        lines += _labelled("catches", prop.catches)
     if note := _when(result):
         lines += _labelled("note", note)
     if result.saved_as:
@@ -71,6 +78,19 @@ def failure(result: Result, spec: str) -> str:
         command = printable(shlex.join(["rope-kv", "replay", result.saved_as, "--impl", spec]))
         lines.append(f"  {'replay':<{LABEL - 2}}{command}")
     return "\n".join(lines)
+
+
+def _diagnosed(found: Diagnosis) -> list[str]:
+    """Return the lines that say what the mistake looks like, or what was measured of it."""
+    if not found.looks_like:
+        return [line for said in found.measured for line in _labelled("measured", said)]
+    trap = found.looks_like[0]
+    names = " or ".join(trap.name for trap in found.looks_like)
+    return [
+        *_labelled("looks like", f"{names}: {trap.slip}"),
+        *_labelled("often", trap.misconception),
+        *_labelled("hint", trap.hint),
+    ]
 
 
 def report(verdict: Verdict, spec: str = "") -> str:
@@ -84,6 +104,7 @@ def failures(verdict: Verdict, spec: str) -> Iterator[str]:
     names = {result.property.name for result in broken}
     alone = {result.property.function for result in broken if result.replays}
     seen: set[tuple[str, str]] = set()
+    diagnosed_functions: set[str] = set()
     titles: dict[str, list[str]] = {}
     for result in broken:
         prop, key = result.property, (result.property.function, result.message)
@@ -97,7 +118,9 @@ def failures(verdict: Verdict, spec: str) -> Iterator[str]:
         elif not result.replays and prop.function in alone:
             titles.setdefault("only after earlier calls:", []).append(_title(result))
         else:
-            yield failure(result, spec)
+            is_first = prop.function not in diagnosed_functions
+            diagnosed_functions.add(prop.function)
+            yield failure(result, spec, verdict.diagnosis(prop.function) if is_first else None)
         seen.add(key)
     for reason, lines in titles.items():
         yield "\n".join([reason, *lines])
@@ -159,6 +182,8 @@ def _function_line(verdict: Verdict, name: str, state: str) -> str:
     notes = f"{held} of {len(results)} properties hold"
     if state == "held" and (cause := _cause(verdict, name)):
         notes = f"right by itself; wrong only because {cause} is"
+    if (found := verdict.diagnosis(name)) is not None and found.looks_like:
+        notes += f"; looks like {' or '.join(trap.name for trap in found.looks_like)}"
     return f"{name:<20}{state:<9}{notes}"
 
 
@@ -178,11 +203,11 @@ def _values(result: Result) -> list[str]:
     digits = 4
     if broken.expected is not None and broken.at is not None:
         digits = numbers.digits_to_differ(broken.expected[broken.at], broken.yours[broken.at])
+    shown = [broken.yours] if broken.expected is None else [broken.expected, broken.yours]
+    matrices = numbers.rows(shown, broken.at, digits)
     lines = []
-    expected, yours = broken.sides
-    if broken.expected is not None:
-        lines += _aligned(expected, numbers.rows(broken.expected, broken.at, digits))
-    lines += _aligned(yours, numbers.rows(broken.yours, broken.at, digits))
+    for side, matrix in zip(broken.sides[-len(shown) :], matrices, strict=True):
+        lines += _aligned(side, matrix)
     if broken.at is not None:
         lines += _labelled("differs", _where(broken.at, broken.ratio_at))
     worst = result.worst_broken

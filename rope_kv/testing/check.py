@@ -12,6 +12,7 @@ from ..sandbox.choosing import Isolation, open_implementation
 from ..sandbox.submission import Limits
 from . import counterexample, repetition
 from .budget import Budget
+from .diagnosis import diagnoses
 from .implementation import Implementation
 from .loading import LoadError
 from .profiles import PROFILES
@@ -129,6 +130,7 @@ def judge(
         isolation=impl.isolation,
         seconds=time.perf_counter() - started,
         results=tuple(results),
+        diagnoses=diagnoses(results, impl),
     )
 
 

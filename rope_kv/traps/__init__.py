@@ -12,11 +12,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 FOLDER = Path(__file__).parent
-_LABEL = re.compile(r"^(Misconception|Hint|Seen in|Function|Shown by): ", re.M)
+_LABEL = re.compile(r"^(Misconception|Hint|Seen in|Function|Shown by|Same as): ", re.M)
 
 
 class Trap(NamedTuple):
-    """One known mistake: what it is, why it is made, and a stored counterexample."""
+    """One known mistake: what it is, why it is made, and a stored counterexample.
+
+    `same_as` are the names of other traps that do the same, however they are called.
+    """
 
     name: str
     path: Path
@@ -26,6 +29,7 @@ class Trap(NamedTuple):
     seen_in: str
     function: str
     shown_by: str
+    same_as: tuple[str, ...] = ()
 
 
 class NoTrapError(KeyError):
@@ -62,4 +66,5 @@ def _read(path: Path) -> Trap:
         seen_in=fields.get("Seen in", ""),
         function=fields.get("Function", ""),
         shown_by=fields.get("Shown by", ""),
+        same_as=tuple(fields.get("Same as", "").replace(",", " ").split()),
     )

@@ -5,6 +5,7 @@ Hint: Call the function twice. How many keys does the first token of the second 
 Seen in: Lightning-AI/litgpt #1596
 Function: decode_incremental
 Shown by: decoding-does-not-depend-on-earlier-calls-407e3b4e.json
+Same as: cache-in-default-argument
 """
 
 import numpy as np

@@ -5,6 +5,7 @@ Hint: When is a default argument evaluated? Call the function twice.
 Seen in: mudler/LocalAI #6747
 Function: decode_incremental
 Shown by: decoding-does-not-depend-on-earlier-calls-407e3b4e.json
+Same as: cache-at-module-level
 """
 
 import numpy as np

@@ -1,0 +1,130 @@
+"""What is found out about a mistake that no trap makes: where it shows, and what it amounts to.
+
+An implementation is called along axes, one thing of the call growing and all else as it was; and
+what it answers wrongly is compared with right answers in which other parts stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .answers import Answered, answered
+from .axes import AXES, found_along, rows
+from .cases import Case, DecodeCase, FrequencyCase, RotationCase, array, size
+from .decode_formula import DECODING
+from .implementation import Implementation
+from .rotation_formula import FREQUENCIES, ROTATION
+from .variants import Formula, equals
+from .verdict import Result
+
+# Cases of more numbers than this are not compared with formulas, nor more cases than this.
+MOST_NUMBERS = 300
+MOST_CASES = 6
+MOST_SAID = 3
+# Between which errors, in proportion to the numbers, one speaks of which precision.
+PRECISIONS = {
+    "single precision": (2.0**-30, 2.0**-20),
+    "half precision or bfloat16": (2.0**-14, 2.0**-5),
+}
+NEAR, FAR = (1, 2, 3, 5, 7), (100003, 524287, 1048573)
+GROWN = 20  # times as large far away
+
+
+def measured(function: str, mistakes: Sequence[Result], impl: Implementation) -> tuple[str, ...]:
+    """Return what was found out about the mistake in a function, in sentences; perhaps nothing."""
+    own = [answered(impl, case) for case in _plain(mistakes)]
+    fixed = [answered(impl, case) for case in PROBES[function]]
+    is_wrong = not all(answer.is_right for answer in (*own, *fixed))
+    if is_wrong and (phrase := explained(function, (*own, *fixed))):
+        return (f"equals the right answer with {phrase}",)
+    said = {precision(function, fixed, impl): None}
+    for axis in AXES[function]:
+        said[found_along(axis, impl)] = None
+    if not is_wrong and any(result.property.subject == "repeated_calls" for result in mistakes):
+        said["right on the first call, wrong on a later one"] = None
+    return tuple(filter(None, said))[:MOST_SAID]
+
+
+FORMULAS: dict[str, Formula] = {
+    "rope_freqs": FREQUENCIES,
+    "apply_rope": ROTATION,
+    "decode_incremental": DECODING,
+}
+
+
+def explained(function: str, answers: Sequence[Answered]) -> str:
+    """Return which other parts of the formula explain all these answers, or ""."""
+    known = [
+        (_arguments(answer.case), answer.numbers)
+        for answer in sorted(answers, key=lambda answer: (answer.is_right, answer.right.size))
+        if answer.numbers is not None
+    ]
+    return equals(FORMULAS[function], known) if len(known) == len(answers) else ""
+
+
+def _arguments(case: Case) -> tuple[Any, ...]:
+    if isinstance(case, RotationCase):
+        return array(case.x), case.positions, case.base
+    if isinstance(case, DecodeCase):
+        return array(case.x), case.decoder()
+    return tuple(case)
+
+
+def _plain(mistakes: Sequence[Result]) -> list[Case]:
+    """Return the plain calls in the cases that broke a property by a value."""
+    found: dict[Case, None] = {}
+    for result in mistakes:
+        case = result.counterexample
+        if result.broken is None or result.broken.kind != "value" or not result.replays:
+            continue
+        parts = *getattr(case, "rotations", tuple)(), *getattr(case, "decodes", tuple)()
+        for part in parts or (case,):
+            if isinstance(part, _PLAIN) and size(part)[0] <= MOST_NUMBERS:
+                found[part] = None
+    return list(found)[:MOST_CASES]
+
+
+_PLAIN = (FrequencyCase, RotationCase, DecodeCase)
+
+
+PROBES: dict[str, tuple[Case, ...]] = {
+    "rope_freqs": (FrequencyCase(8, 10000), FrequencyCase(6, 100), FrequencyCase(10, 10)),
+    "apply_rope": (
+        RotationCase(rows(4, 6), (3, 1, 4, 1), 10000),
+        RotationCase(rows(3, 8), (0, 1, 2), 100),
+        RotationCase(rows(2, 4), (7, 11), 10),
+    ),
+    "decode_incremental": (
+        DecodeCase(rows(5, 4), 10000, 1),
+        DecodeCase(rows(7, 6), 100, 2),
+        DecodeCase(rows(3, 2), 10000, 3),
+    ),
+}
+
+
+def precision(function: str, answers: Sequence[Answered], impl: Implementation) -> str:
+    """Return which precision the error is like, and whether it grows with the position, or ""."""
+    error = largest_error(answers)
+    name = next((name for name, (low, high) in PRECISIONS.items() if low < error < high), "")
+    if not name:
+        return ""
+    if function == "apply_rope":
+        near, far = (
+            [answered(impl, RotationCase(((1.0, 0.5, -0.25, 2.0),), (p,), 10000)) for p in places]
+            for places in (NEAR, FAR)
+        )
+        if not largest_error(far) < GROWN * largest_error(near):
+            return f"the error grows with the position, as that of {name} does"
+    return f"the error is as large as that of {name}"
+
+
+def largest_error(answers: Sequence[Answered]) -> float:
+    """Return the largest error of some answers, to the largest number that is right."""
+    errors = [
+        np.inf if answer.numbers is None else np.abs(answer.numbers - answer.right).max()
+        for answer in answers
+    ]
+    return float(np.max(errors) / max(np.abs(answer.right).max() for answer in answers))
