@@ -24,7 +24,12 @@ def times(ratio: float | None) -> str:
         return f"{ratio:.3g} times the rounding bound"
     digit, power = f"{ratio:.0e}".split("e")
     lead = "" if digit == "1" else f"{digit}·"
-    return f"{lead}10{str(int(power)).translate(SUPERSCRIPTS)} times the rounding bound"
+    return f"{lead}{power_of_ten(int(power))} times the rounding bound"
+
+
+def power_of_ten(power: int) -> str:
+    """Return 10 with a raised exponent."""
+    return f"10{str(power).translate(SUPERSCRIPTS)}"
 
 
 def digits_to_differ(one: float, other: float) -> int:
@@ -44,7 +49,7 @@ def rows(matrices: list[Array], at: tuple[int, ...] | None, digits: int) -> list
     height, width = grids[0].shape
     centre = (0,) * (2 - len(at or ())) + tuple(at or ())
     down, across = _span(height, centre[0], MOST_ROWS), _span(width, centre[1], MOST_COLUMNS)
-    entries = [[_entry(v, digits) for v in row[across]] for grid in grids for row in grid[down]]
+    entries = [[entry(v, digits) for v in row[across]] for grid in grids for row in grid[down]]
     columns = [_column(column) for column in zip(*entries, strict=True)]
     aligned = [list(row) for row in zip(*columns, strict=True)]
     count, end = down.stop - down.start, " .. ]" if across.stop - across.start < width else " ]"
@@ -72,7 +77,8 @@ def _column(cells: tuple[str, ...]) -> list[str]:
     return [cell.ljust(max(map(len, lined_up))) for cell in lined_up]
 
 
-def _entry(value: float, digits: int) -> str:
+def entry(value: float, digits: int) -> str:
+    """Return one number with some decimals, fewer where that is all of it."""
     if value == 0:
         return "0"
     if not np.isfinite(value):

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import shlex
 import textwrap
 from collections.abc import Iterator
 
-from ..testing.comparison import ENDING, counted
+from ..testing.comparison import ENDING
 from ..testing.implementation import printable
 from ..testing.property import Property
+from ..testing.shown import shown
 from ..testing.verdict import Diagnosis, Result, Verdict
-from . import numbers
+from . import numbers, sentences
 
 WIDTH = 100
 LABEL = 13
 # Breaches that are not of the law: what breaks it otherwise does not explain them.
 SELF_EXPLAINING = ("raised", "unwritten", *ENDING)
-MOST_CALLS = 2  # earlier calls that are shown in full
 ASCII: dict[str, str | int | None] = {
     "θ": "theta", "ᵢ": "_i", "₀": "_0", "₁": "_1", "₂": "2", "₊": "+", "·": "*", "⟨": "<",
     "⟩": ">", "−": "-", "≠": "!=", "≥": ">=", "≤": "<=", "∈": "in", "∉": "not in", "∅": "{}",
@@ -71,11 +70,10 @@ def failure(result: Result, spec: str, found: Diagnosis | None = None) -> str:
         lines += _labelled("advice", prop.catches)
     elif broken is None or broken.kind not in SELF_EXPLAINING:
         lines += _labelled("catches", prop.catches)
-    if note := _when(result):
+    if note := sentences.when(result):
         lines += _labelled("note", note)
-    if result.saved_as:
+    if command := sentences.replay_command(result, spec):
         # One line, however long: it is there to be copied.
-        command = printable(shlex.join(["rope-kv", "replay", result.saved_as, "--impl", spec]))
         lines.append(f"  {'replay':<{LABEL - 2}}{command}")
     return "\n".join(lines)
 
@@ -85,9 +83,8 @@ def _diagnosed(found: Diagnosis) -> list[str]:
     if not found.looks_like:
         return [line for said in found.measured for line in _labelled("measured", said)]
     trap = found.looks_like[0]
-    names = " or ".join(trap.name for trap in found.looks_like)
     return [
-        *_labelled("looks like", f"{names}: {trap.slip}"),
+        *_labelled("looks like", f"{sentences.names(found)}: {trap.slip}"),
         *_labelled("often", trap.misconception),
         *_labelled("hint", trap.hint),
     ]
@@ -100,30 +97,14 @@ def report(verdict: Verdict, spec: str = "") -> str:
 
 def failures(verdict: Verdict, spec: str) -> Iterator[str]:
     """Yield the text of each broken property, and of those that say nothing new their titles."""
-    broken = [result for result in verdict.results if result.outcome == "broken"]
-    names = {result.property.name for result in broken}
-    alone = {result.property.function for result in broken if result.replays}
-    seen: set[tuple[str, str]] = set()
-    diagnosed_functions: set[str] = set()
-    titles: dict[str, list[str]] = {}
-    for result in broken:
-        prop, key = result.property, (result.property.function, result.message)
-        kind = result.broken.kind if result.broken is not None else "raised"
-        if kind == "missing" and key in seen:
-            continue
-        if kind in ("raised", "unwritten", "type") and key in seen:
-            titles.setdefault("for the same reasons:", []).append(_title(result))
-        elif prop.widens in names:
-            titles.setdefault("by the same laws, on other inputs:", []).append(_title(result))
-        elif not result.replays and prop.function in alone:
-            titles.setdefault("only after earlier calls:", []).append(_title(result))
-        else:
-            is_first = prop.function not in diagnosed_functions
-            diagnosed_functions.add(prop.function)
-            yield failure(result, spec, verdict.diagnosis(prop.function) if is_first else None)
-        seen.add(key)
-    for reason, lines in titles.items():
-        yield "\n".join([reason, *lines])
+    found = shown(verdict.results)
+    said: set[str] = set()
+    for result in found.in_full:
+        function = result.property.function
+        yield failure(result, spec, None if function in said else verdict.diagnosis(function))
+        said.add(function)
+    for reason, results in found.by_title.items():
+        yield "\n".join([reason, *map(_title, results)])
 
 
 def summary(verdict: Verdict) -> str:
@@ -131,22 +112,11 @@ def summary(verdict: Verdict) -> str:
     if verdict.verdict == "LOAD_ERROR":
         return f"LOAD_ERROR  {printable(verdict.message)}"
     lines = [_function_line(verdict, name, state) for name, state in verdict.functions.items()]
-    worst = max((result.worst_ratio or 0.0 for result in verdict.with_outcome("held")), default=0)
-    counts = {
-        "held": len(verdict.with_outcome("held")),
-        "broken": len(verdict.with_outcome("broken")),
-        "not checked": len(verdict.with_outcome("not_checked")),
-    }
-    not_run = verdict.with_outcome("not_run")
-    if not_run:
-        counts["not run"] = len(not_run)
-    parts = ", ".join(f"{count} {word}" for word, count in counts.items())
-    lines += ["", f"{verdict.verdict}  {parts}  ({verdict.seconds:.1f} s)"]
-    if not_run:
-        reasons = dict.fromkeys(result.message for result in not_run)
-        lines.append(f"      not run: {'; '.join(reasons)}")
+    lines += ["", f"{verdict.verdict}  {sentences.counts(verdict)}  ({verdict.seconds:.1f} s)"]
+    if reasons := sentences.not_run(verdict):
+        lines.append(f"      not run: {reasons}")
     if verdict.verdict == "PASS":
-        lines.append(f"      largest error: {worst:.2g} of its rounding bound")
+        lines.append(f"      largest error: {sentences.largest_error(verdict)}")
     return "\n".join(lines)
 
 
@@ -177,23 +147,7 @@ def _title(result: Result) -> str:
 
 
 def _function_line(verdict: Verdict, name: str, state: str) -> str:
-    results = [r for r in verdict.results if r.property.function == name and not r.property.advice]
-    held = sum(result.outcome == "held" for result in results)
-    notes = f"{held} of {len(results)} properties hold"
-    if state == "held" and (cause := _cause(verdict, name)):
-        notes = f"right by itself; wrong only because {cause} is"
-    if (found := verdict.diagnosis(name)) is not None and found.looks_like:
-        notes += f"; looks like {' or '.join(trap.name for trap in found.looks_like)}"
-    return f"{name:<20}{state:<9}{notes}"
-
-
-def _cause(verdict: Verdict, name: str) -> str | None:
-    """Return the function at the bottom of what is wrong with one that is right by itself."""
-    blamed = {r.property.function: r.because for r in verdict.results if r.because}
-    cause = blamed.get(name)
-    while cause in blamed and verdict.functions[cause] == "held":
-        cause = blamed[cause]
-    return cause
+    return f"{name:<20}{state:<9}{sentences.function_note(verdict, name, state)}"
 
 
 def _values(result: Result) -> list[str]:
@@ -209,41 +163,10 @@ def _values(result: Result) -> list[str]:
     for side, matrix in zip(broken.sides[-len(shown) :], matrices, strict=True):
         lines += _aligned(side, matrix)
     if broken.at is not None:
-        lines += _labelled("differs", _where(broken.at, broken.ratio_at))
-    worst = result.worst_broken
-    if (
-        worst is not None
-        and worst.ratio is not None
-        and broken.ratio is not None
-        and worst.ratio > 1000 * broken.ratio
-    ):
-        lines += _labelled("worst", f"{result.worst_case}: {numbers.times(worst.ratio)}")
+        lines += _labelled("differs", sentences.where(broken.at, broken.ratio_at))
+    if worst := sentences.worst_case(result):
+        lines += _labelled("worst", worst)
     return lines
-
-
-def _when(result: Result) -> str:
-    """Return when the case breaks the property, where it does not always do so; else nothing."""
-    if result.by_chance:
-        return "not deterministic: the same calls are answered otherwise in another run"
-    if result.replays:
-        return ""
-    if not result.history:
-        return (
-            "this case alone, with nothing called before it, is answered rightly: "
-            "the answer depends on earlier calls, or on chance"
-        )
-    shown = "; then ".join(str(case) for case in result.history[-MOST_CALLS:])
-    more = len(result.history) - MOST_CALLS
-    others = f", and {counted(more, 'case')} before" if more > 0 else ""
-    return (
-        "depends on earlier calls: this case alone is answered rightly, "
-        f"and wrongly after {shown}{others}"
-    )
-
-
-def _where(at: tuple[int, ...], ratio: float | None) -> str:
-    place = f"first at [{', '.join(map(str, at))}]" if at else "the one number"
-    return f"{place}, {numbers.times(ratio)}" if ratio is not None else place
 
 
 def _labelled(label: str, text: str) -> list[str]:
