@@ -107,16 +107,24 @@ def _doing(
 ) -> list[Trap]:
     """Return the traps that do the same as what is seen of an implementation, on all probes."""
 
-    def does_the_same(trap: Trap, probe: Probe) -> bool:
+    def says_nothing(trap: Trap, probe: Probe) -> bool:
+        # The mistake is in `function` here, and in another one there.
         others = {answer.function for answer in seen(probe).answers} - {function}
-        if others and trap.function != function:
-            return True  # The mistake is in `function` here, and in another one there.
-        return same(seen(probe), _known(trap, probe))
+        return trap.function != function and bool(others)
 
-    suspects = [trap for trap, first in _suspects(function, own[0]) if does_the_same(trap, first)]
+    suspects = [
+        trap
+        for trap, first in _suspects(function, own[0])
+        if not says_nothing(trap, first) and same(seen(first), _known(trap, first))
+    ]
     for probe in (*own, *_fixed(function)):
-        if suspects:
-            suspects = [trap for trap in suspects if does_the_same(trap, probe)]
+        suspects = [
+            trap
+            for trap in suspects
+            if says_nothing(trap, probe) or same(seen(probe), _known(trap, probe))
+        ]
+        if not suspects:
+            break
     return suspects
 
 

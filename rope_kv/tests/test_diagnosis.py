@@ -8,7 +8,11 @@ import numpy as np
 import pytest
 
 from rope_kv import oracle, traps
+from rope_kv.sandbox.choosing import open_implementation
+from rope_kv.sandbox.submission import Limits
 from rope_kv.testing import counterexample
+from rope_kv.testing.axes import rows
+from rope_kv.testing.cases import DecodeCase, FrequencyCase, RotationCase
 from rope_kv.testing.check import check
 from rope_kv.testing.diagnosis import confirmed, diagnosis
 from rope_kv.testing.loading import load
@@ -22,15 +26,16 @@ from rope_kv.tests.test_traps import FIXTURES, TRAPS
 RESTYLED = sorted((Path(__file__).parent / "restyled").glob("*.py"))
 PROPERTIES = {prop.name: prop for prop in all_properties()}
 FEWER = PROFILES["grade"]._replace(examples=20)
+# A case of each defining property that no change of a formula leaves right.
 DEFINING = {
-    "rope_freqs": ("pair_i_turns_by_base_to_the_minus_2i_over_d",),
+    "rope_freqs": ("pair_i_turns_by_base_to_the_minus_2i_over_d", FrequencyCase(8, 100)),
     "apply_rope": (
-        "each_adjacent_pair_turns_by_its_own_angle",
         "negative_positions_turn_the_other_way",
+        RotationCase(rows(4, 6), (3, -1, 4, 1), 100),
     ),
     "decode_incremental": (
-        "incremental_decoding_equals_the_full_forward",
         "long_histories_decode_like_short_ones",
+        DecodeCase(rows(70, 4), 100, 1),
     ),
 }
 
@@ -182,10 +187,10 @@ def test_every_change_of_a_formula_is_found_in_its_own_words(function, part, wor
         impl = wrong(apply_rope=apply_rope)
     else:
         impl = wrong(decode_incremental=decoded_with(lambda x, w: formula.compute(x, w, **made)))
-    found = [search(PROPERTIES[name], impl, PROFILES["grade"]) for name in DEFINING[function]]
-    broken = [result for result in found if result.outcome == "broken"]
-    assert broken
-    assert measured(function, broken, impl) == (f"equals the right answer with {words}",)
+    name, case = DEFINING[function]
+    broken = replay(PROPERTIES[name], impl, case)
+    assert broken.outcome == "broken"
+    assert measured(function, [broken], impl) == (f"equals the right answer with {words}",)
 
 
 def test_two_changes_of_a_formula_are_found_together():
@@ -288,13 +293,19 @@ def test_a_mistake_that_is_like_none_is_not_named(tmp_path, slip):
 
 
 @pytest.mark.parametrize("end", ["while True: pass", "import os; os._exit(3)"])
-def test_nothing_more_is_asked_of_what_hangs_or_crashes(tmp_path, end):
+def test_no_more_is_asked_of_what_hangs_or_crashes_when_it_is_probed(tmp_path, end):
     file = tmp_path / "ends.py"
     right = (traps.FOLDER / "_model.py").read_text()
-    file.write_text(right.replace("    angles =", f"    {end}\n    angles ="))
-    verdict = check(file, isolation="process", call_timeout=0.5)
-    assert verdict.verdict in ("TIMEOUT", "CRASH")
-    assert verdict.diagnoses == ()
+    slip = f"    if len(x) > 1:\n        {end}\n    x = x + 1\n    angles ="
+    file.write_text(right.replace("    angles =", slip))
+    case = RotationCase(((1.0, 0.0),), (1,), 10000)
+    impl = open_implementation(file, "process", Limits(0.5, 512 << 20))
+    try:
+        broken = replay(PROPERTIES["each_adjacent_pair_turns_by_its_own_angle"], impl, case)
+        assert broken.broken.kind == "value"
+        assert diagnosis("apply_rope", [broken], impl) is None
+    finally:
+        impl.close()
 
 
 def test_another_failure_confirms_a_diagnosis_or_does_not():
