@@ -135,6 +135,11 @@ _ROTATION_AXES: tuple[Axis, ...] = (
         lambda pairs: f"width {2 * pairs}",
         lambda pairs: RotationCase(rows(1, 2 * pairs), (1,), 10000),
     ),
+    Within(
+        RotationCase(_ROW * 257, tuple(range(1, 258)), 10000),
+        lambda t: f"row {t}",
+        lambda wrong: wrong.any(axis=1),
+    ),
     _bases(RotationCase(_ROW, (1,), 10000)),
     {
         **{

@@ -101,12 +101,15 @@ PROBES: dict[str, tuple[Case, ...]] = {
         DecodeCase(rows(5, 4), 10000, 1),
         DecodeCase(rows(7, 6), 100, 2),
         DecodeCase(rows(3, 2), 10000, 3),
+        DecodeCase(rows(70, 4), 100, 2),
     ),
 }
 
 
 def precision(function: str, answers: Sequence[Answered], impl: Implementation) -> str:
     """Return which precision the error is like, and whether it grows with the position, or ""."""
+    if decimals := next((n for n in range(2, 13) if all_rounded(answers, n)), 0):
+        return f"every number is rounded to {decimals} decimals"
     error = largest_error(answers)
     name = next((name for name, (low, high) in PRECISIONS.items() if low < error < high), "")
     if not name:
@@ -122,9 +125,23 @@ def precision(function: str, answers: Sequence[Answered], impl: Implementation) 
 
 
 def largest_error(answers: Sequence[Answered]) -> float:
-    """Return the largest error of some answers, to the largest number that is right."""
-    errors = [
-        np.inf if answer.numbers is None else np.abs(answer.numbers - answer.right).max()
+    """Return the largest error of some answers, in proportion to what is right.
+
+    A frequency is compared with itself, a rotated or decoded number with the largest.
+    """
+    errors = []
+    for answer in answers:
+        is_frequencies = isinstance(answer.case, FrequencyCase)
+        whole = np.abs(answer.right) if is_frequencies else np.abs(answer.right).max()
+        numbers = np.inf if answer.numbers is None else answer.numbers
+        errors.append(np.max(np.abs(numbers - answer.right) / whole))
+    return float(np.max(errors))
+
+
+def all_rounded(answers: Sequence[Answered], decimals: int) -> bool:
+    """Return whether all numbers of some answers have so few decimals."""
+    return all(
+        answer.numbers is not None
+        and np.array_equal(answer.numbers.round(decimals), answer.numbers)
         for answer in answers
-    ]
-    return float(np.max(errors) / max(np.abs(answer.right).max() for answer in answers))
+    )
