@@ -252,14 +252,20 @@ def test_from_which_row_on_decoding_is_wrong_is_said():
 def test_an_error_that_grows_like_that_of_a_precision_is_said():
     def apply_rope(x, positions, base=10000):
         x = np.asarray(x, dtype=np.float64)
-        theta = oracle.frequencies(x.shape[1], base).astype(np.float32)
-        angles = np.outer(np.asarray(positions).astype(np.float32) * np.float32(1), theta)
-        turned = (x[:, 0::2] + 1j * x[:, 1::2]) * np.exp(1j * (angles * np.float32(1.0000001)))
+        exponents = np.arange(0, x.shape[1], 2, dtype=np.float32) / np.float32(x.shape[1])
+        theta = np.exp(-np.log(np.float32(base)) * exponents)
+        angles = np.outer(np.asarray(positions).astype(np.float32), theta)
+        turned = (x[:, 0::2] + 1j * x[:, 1::2]) * np.exp(1j * angles.astype(np.float64))
         return np.stack([turned.real, turned.imag], axis=-1).reshape(x.shape)
 
     impl = wrong(apply_rope=apply_rope)
     found = diagnosis("apply_rope", mistakes(impl, "apply_rope"), impl)
     assert "the error grows with the position, as that of single precision does" in found.measured
+
+
+def test_numbers_that_are_rounded_are_said_to_be():
+    impl = wrong(rope_freqs=lambda d, base=10000: oracle.frequencies(d, base).round(7))
+    assert "every number is rounded to 7 decimals" in said_of(impl, "rope_freqs")
 
 
 def test_what_is_wrong_from_the_second_call_on_is_said(tmp_path):
