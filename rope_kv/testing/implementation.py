@@ -19,6 +19,7 @@ from typing import Any, Protocol, TextIO
 
 import numpy as np
 
+from ..plain import one_line
 from .comparison import Broken
 
 FUNCTIONS = ("rope_freqs", "apply_rope", "decode_incremental")
@@ -210,10 +211,7 @@ def printable(text: str) -> str:
     """
     if not isinstance(text, str):
         raise TypeError(f"not text but {type(text).__name__}")
-    return "".join(
-        letter if letter.isprintable() else f"\\x{ord(letter):02x}"
-        for letter in " ".join(text[:4096].split())
-    )
+    return one_line(text[:4096])
 
 
 @contextlib.contextmanager
