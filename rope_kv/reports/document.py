@@ -1,9 +1,10 @@
-"""The report for programs: one JSON object, schema rope-kv/verdict/1."""
+"""The report for programs: one JSON object, as verdict.schema.json says."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from ..plain import plain
 from ..testing.case_json import to_json
 from ..testing.verdict import Diagnosis, Result, Verdict
 
@@ -14,12 +15,12 @@ def document(verdict: Verdict) -> dict[str, Any]:
     """Return the verdict as JSON data."""
     return {
         "schema": SCHEMA,
-        "implementation": verdict.implementation,
+        "implementation": plain(verdict.implementation),
         "verdict": verdict.verdict,
         "profile": verdict.profile,
         "isolation": verdict.isolation,
         "seconds": round(verdict.seconds, 3),
-        "message": verdict.message,
+        "message": plain(verdict.message),
         "functions": verdict.functions,
         "diagnoses": [_diagnosis(found) for found in verdict.diagnoses],
         "properties": [_property(verdict, result) for result in verdict.results],
@@ -38,7 +39,7 @@ def _diagnosis(found: Diagnosis) -> dict[str, Any]:
             }
             for trap in found.looks_like
         ],
-        "measured": list(found.measured),
+        "measured": [plain(sentence) for sentence in found.measured],
     }
 
 
@@ -55,7 +56,7 @@ def _property(verdict: Verdict, result: Result) -> dict[str, Any]:
         "worst_ratio": result.worst_ratio,
         "seconds": round(result.seconds, 3),
         "counterexample": None if case is None else to_json(case),
-        "message": result.message,
+        "message": plain(result.message),
         "kind": None if result.broken is None else result.broken.kind,
         "alone": result.replays,
         "after": [to_json(case) for case in result.history],
