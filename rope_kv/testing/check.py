@@ -29,6 +29,7 @@ def check(
     profile: str = "grade",
     record: str | Path | None = None,
     progress: Callable[[Result], None] | None = None,
+    starting: Callable[[str], None] | None = None,
     isolation: Isolation = "auto",
     call_timeout: float = 2.0,
     time_limit: float | None = None,
@@ -48,6 +49,8 @@ def check(
         Hypothesis itself may leave its cache, a folder .hypothesis, where the program runs.
     progress : callable, optional
         Called with each property's result as soon as it is there.
+    starting : callable, optional
+        Called with what starts: the title of each property, then what is done after them.
     isolation : "auto", "none", "isolated", "process", "kernel" or "bwrap"
         Where the code runs. By default a file runs in processes of its own, at the strongest
         level that works here, and anything else in this process. A level is reached or refused.
@@ -78,7 +81,12 @@ def check(
         return unloaded(implementation, error, profile, time.perf_counter() - started)
     try:
         return judge(
-            impl, profile=profile, record=record, progress=progress, time_limit=time_limit
+            impl,
+            profile=profile,
+            record=record,
+            progress=progress,
+            starting=starting,
+            time_limit=time_limit,
         )
     finally:
         impl.close()
@@ -102,16 +110,20 @@ def judge(
     profile: str = "grade",
     record: str | Path | None = None,
     progress: Callable[[Result], None] | None = None,
+    starting: Callable[[str], None] | None = None,
     time_limit: float | None = None,
 ) -> Verdict:
     """Return the verdict on an implementation that is open; see `check`."""
     started = time.perf_counter()
     budget = Budget(time_limit if time_limit is not None else usual_time_limit(impl, profile))
+    says = starting or (lambda what: None)
     searched = []
     for prop in all_properties():
+        says(prop.title)
         searched.append(search(prop, impl, PROFILES[profile], budget))
         if progress is not None:
             progress(searched[-1])
+    says("a second look at what is broken")
     results = without_false_excuses(
         searched,
         lambda prop: search(prop, impl, PROFILES[profile], budget, excusing=False),
