@@ -9,7 +9,7 @@ The grader sends CALL with an object and the contents of arrays:
                          a decoder
     refilled, dropped    the numbers of arrays whose content has changed, and of what is gone
     cap                  how many bytes a message of the worker may have
-    ahead                where the projections of all rows come along, q, k and v
+    ahead                where the projections of all rows come along: q, k and v, or fewer
 The worker sends RETURNED with what it took ahead (`doubles.Ahead`), an object, and contents:
     raised               kind and sentence, where the function returned nothing
     number               of the result, if it is an array: that of one of ours, or a negative one
@@ -188,7 +188,7 @@ class Call:
         if usual and x.ndim == 2 and x.shape[1] == decoder.width and 0 < len(x) <= LONGEST_AHEAD:
             self._ahead = decoder, x.copy()
             request["ahead"] = True
-            for name in wire.PROJECTIONS[:3]:
+            for name in decoder.ahead:
                 rows = [decoder.answer(name, x[t : t + 1]) for t in range(len(x))]
                 self._contents.append(np.concatenate(rows))
 

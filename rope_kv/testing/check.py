@@ -17,7 +17,9 @@ from .implementation import Implementation
 from .loading import LoadError
 from .profiles import PROFILES
 from .property import Property, all_properties
+from .scene import with_scenes
 from .search import search
+from .shown import shown
 from .verdict import Result, Verdict, word_for
 
 TIME_LIMIT = 60.0  # seconds for one file of a class
@@ -34,6 +36,7 @@ def check(
     call_timeout: float = 2.0,
     time_limit: float | None = None,
     memory: int = 512,
+    pictures: bool = False,
 ) -> Verdict:
     """Return the verdict on an implementation.
 
@@ -61,6 +64,9 @@ def check(
         is isolated and the profile is not "hunt", and no limit elsewhere.
     memory : MB
         How much address space the code may have, where it is isolated.
+    pictures : bool
+        Whether to measure what the pictures of the HTML report show. They are drawn with
+        matplotlib: pip install 'rope_kv[report]'.
 
     Raises
     ------
@@ -87,6 +93,7 @@ def check(
             progress=progress,
             starting=starting,
             time_limit=time_limit,
+            pictures=pictures,
         )
     finally:
         impl.close()
@@ -112,6 +119,7 @@ def judge(
     progress: Callable[[Result], None] | None = None,
     starting: Callable[[str], None] | None = None,
     time_limit: float | None = None,
+    pictures: bool = False,
 ) -> Verdict:
     """Return the verdict on an implementation that is open; see `check`."""
     started = time.perf_counter()
@@ -133,6 +141,8 @@ def judge(
         result if result.property.function in alone else repetition.explained(result, impl)
         for result in results
     ]
+    if pictures:
+        results = with_scenes(results, shown(results).in_full, impl, budget)
     if record is not None:
         results = [recorded(result, Path(record), impl) for result in results]
     return Verdict(

@@ -10,6 +10,7 @@ from .cases import Case
 from .comparison import Broken
 from .implementation import FUNCTIONS
 from .property import Property
+from .scene import Scene
 
 Outcome = Literal["held", "broken", "not_checked", "not_run", "error"]
 Word = Literal[
@@ -28,7 +29,8 @@ class Result:
     comes to if it does not. Where the counterexample alone is answered
     rightly, it does not replay: `before` are the cases that came before it in the search, and
     `history` those of them after which it is answered wrongly again. Where the same calls are
-    answered now so and now otherwise, it is `by_chance`.
+    answered now so and now otherwise, it is `by_chance`. `scene` is what there is to look
+    at, where pictures were asked for.
     """
 
     property: Property
@@ -48,6 +50,7 @@ class Result:
     history: tuple[Case, ...] = ()
     by_chance: bool = False
     saved_as: str | None = None
+    scene: Scene | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
