@@ -110,7 +110,7 @@ def attention(
     values = x @ decoder.Wv
     error = np.abs(seen @ values @ decoder.Wo - yours)
     size = np.abs(seen) @ np.abs(values) @ np.abs(decoder.Wo)
-    if not np.all(error <= EXPLAINED * size):  # Not a number is not explained either.
+    if not np.all(np.isfinite(seen)) or not np.all(error <= EXPLAINED * size):
         return None
     positions = range(len(x))
     q, k = (
