@@ -22,13 +22,24 @@ def times(ratio: float | None) -> str:
         return "where nothing but 0 is right"
     if ratio < 1000:
         return f"{ratio:.3g} times the rounding bound"
-    digit, power = f"{ratio:.0e}".split("e")
+    return f"{about(ratio)} times the rounding bound"
+
+
+def about(value: float) -> str:
+    """Return a number from 0 in one digit, or in two where it is neither large nor small."""
+    if value == 0 or not np.isfinite(value):
+        return "∞" if value else "0"
+    if 0.01 <= value < 1000:
+        return f"{value:.2g}"
+    digit, power = f"{value:.0e}".split("e")
     lead = "" if digit == "1" else f"{digit}·"
-    return f"{lead}{power_of_ten(int(power))} times the rounding bound"
+    return lead + power_of_ten(int(power))
 
 
 def power_of_ten(power: int) -> str:
     """Return 10 with a raised exponent."""
+    if power in (0, 1):
+        return "10" if power else "1"
     return f"10{str(power).translate(SUPERSCRIPTS)}"
 
 
@@ -48,7 +59,7 @@ def rows(matrices: list[Array], at: tuple[int, ...] | None, digits: int) -> list
     grids = [np.atleast_2d(np.asarray(values, dtype=np.float64)) for values in matrices]
     height, width = grids[0].shape
     centre = (0,) * (2 - len(at or ())) + tuple(at or ())
-    down, across = _span(height, centre[0], MOST_ROWS), _span(width, centre[1], MOST_COLUMNS)
+    down, across = span(height, centre[0], MOST_ROWS), span(width, centre[1], MOST_COLUMNS)
     entries = [[entry(v, digits) for v in row[across]] for grid in grids for row in grid[down]]
     columns = [_column(column) for column in zip(*entries, strict=True)]
     aligned = [list(row) for row in zip(*columns, strict=True)]
@@ -89,7 +100,7 @@ def entry(value: float, digits: int) -> str:
     return text.rstrip("0").rstrip(".") if float(text) == value else text
 
 
-def _span(count: int, centre: int, most: int) -> slice:
+def span(count: int, centre: int, most: int) -> slice:
     """Return the part of a range of `count` to show: at most `most`, with `centre` in it."""
     if count <= most:
         return slice(0, count)

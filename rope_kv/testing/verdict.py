@@ -88,6 +88,16 @@ class Verdict:
 
         return text.report(self)
 
+    def __repr__(self) -> str:
+        from ..reports import sentences
+
+        return f"<{self.verdict} {self.implementation}: {sentences.counts(self)}>"
+
+    def _repr_html_(self) -> str:
+        from ..reports import html
+
+        return html.fragment(self)
+
     @property
     def functions(self) -> dict[str, str]:
         """Each function of the contract: "held", "broken", "missing" or "not_run"."""
