@@ -105,7 +105,5 @@ def _values(broken: Broken | None) -> dict[str, str]:
     at, digits = broken.at, 4
     if at is not None:
         digits = numbers.digits_to_differ(broken.expected[at], broken.yours[at])
-    return {
-        "expected": "\n".join(numbers.rows(broken.expected, at, digits)),
-        "actual": "\n".join(numbers.rows(broken.yours, at, digits)),
-    }
+    expected, actual = numbers.rows([broken.expected, broken.yours], at, digits)
+    return {"expected": "\n".join(expected), "actual": "\n".join(actual)}
