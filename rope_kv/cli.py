@@ -9,11 +9,14 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from . import __version__, commands, options, threads
+from . import __version__, checking, commands, options, threads
 from .console import Misuse
+from .reports.forms import FORMS
+from .testing.plain import one_line
 
 PROFILES = ("grade", "dev", "ci", "hunt")
 SPEC_HELP = "file.py, file.py:name, a module, or module:name"
@@ -34,21 +37,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
         status: int = given.run(given)
         sys.stdout.flush()
     except Misuse as misuse:
-        print(f"rope-kv: {misuse}", file=sys.stderr)
+        print(f"rope-kv: {one_line(str(misuse))}", file=sys.stderr)
         return 2
     except BrokenPipeError:
         # Whoever read the output has seen enough; Python must not complain when it closes.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 2
     except OSError as error:
-        where = f" {error.filename}" if error.filename else " the output"
-        print(f"rope-kv: cannot use{where}: {error.strerror}", file=sys.stderr)
+        where = one_line(str(error.filename)) if error.filename else "the output"
+        print(f"rope-kv: cannot use {where}: {error.strerror}", file=sys.stderr)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 2
     except KeyboardInterrupt:
         print("rope-kv: interrupted", file=sys.stderr)
         return 2
+    except Exception as error:
+        print(f"rope-kv: {_fault(error)}", file=sys.stderr)
+        return 2
     return status
+
+
+def _fault(error: Exception) -> str:
+    """Return what a fault of our own is, and where, in one line to report."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{Path(frame.filename).name}, line {frame.lineno}"
+    said = one_line(f"{type(error).__name__}: {error}")
+    return f"a fault of rope_kv, please report it: {said} ({where})"
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -68,15 +82,16 @@ def _parser() -> argparse.ArgumentParser:
         return sub
 
     check = command(
-        "check", commands.check, "say whether an implementation is right, and what is wrong"
+        "check", checking.check, "say whether an implementation is right, and what is wrong"
     )
     check.add_argument("implementation", metavar="IMPL", help=SPEC_HELP)
     check.add_argument("--profile", choices=PROFILES, default="grade", help="how long to search")
-    check.add_argument(
-        "--json",
-        metavar="FILE",
-        help="write the verdict as JSON, to a new file or over an older verdict; - is stdout",
+    amount = check.add_mutually_exclusive_group()
+    amount.add_argument("-q", "--quiet", action="store_true", help="print the last lines alone")
+    amount.add_argument(
+        "-v", "--verbose", action="store_true", help="print a line for each property, as they come"
     )
+    _add_reports(check)
     _add_record(check)
     _add_isolation(check)
 
@@ -100,6 +115,23 @@ def _parser() -> argparse.ArgumentParser:
     trap.add_argument("name", metavar="NAME", nargs="?")
     trap.add_argument("--path", action="store_true", help="print where the file is")
     return parser
+
+
+def _add_reports(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group(
+        "reports",
+        "each to a new file or over an older report of its form, and to nothing else; one may go "
+        "to standard output, which is -, and is alone there",
+    )
+    for form in FORMS:
+        group.add_argument(f"--{form.name}", metavar="FILE", help=form.help)
+    group.add_argument(
+        "--points",
+        metavar="FILE",
+        type=Path,
+        help="what --gradescope gives points for: JSON, names of functions or properties, and "
+        "numbers (default: rope_freqs 2, apply_rope 4, decode_incremental 4)",
+    )
 
 
 def _add_record(parser: argparse.ArgumentParser) -> None:

@@ -1,12 +1,16 @@
-"""What the command writes: lines, one file, and a sentence where it cannot do what was asked."""
+"""What the command prints: lines, in colour where that is seen, or why it cannot do its work."""
 
 from __future__ import annotations
 
-import json
+import os
+import re
 import sys
-from pathlib import Path
 
-from .files import write_whole
+RED, GREEN = 31, 32
+_VERDICT = re.compile(
+    r"^(?:PASS|FAIL|CRASH|TIMEOUT|PROTOCOL|LOAD_ERROR|NOT_RUN|GRADER_ERROR)(?=  )|(?<= )FAIL$",
+    re.M,
+)
 
 
 class Misuse(Exception):  # noqa: N818 - not an error of the program
@@ -24,25 +28,13 @@ def show(line: str) -> None:
     print(line)
 
 
-def refuse_to_overwrite(target: str) -> None:
-    """Raise Misuse where the verdict would take the place of anything but an older verdict."""
-    path = Path(target)
-    if target == "-" or (target and not path.exists() and path.parent.is_dir()):
-        return
-    if not target or not path.is_file():
-        raise Misuse(f"cannot write {target!r}: it is not a file in a folder that exists")
-    try:
-        older = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError:
-        older = None
-    if not isinstance(older, dict) or not str(older.get("schema")).startswith("rope-kv/verdict/"):
-        raise Misuse(f"{target} exists and is no verdict: choose another name")
+def coloured(report: str) -> str:
+    """Return a report with its verdicts in green or red, where standard output shows colours."""
+    is_dumb = os.environ.get("TERM", "dumb") == "dumb"
+    if is_dumb or os.environ.get("NO_COLOR") or not sys.stdout.isatty():
+        return report
 
+    def painted(found: re.Match[str]) -> str:
+        return f"\x1b[{GREEN if found[0] == 'PASS' else RED}m{found[0]}\x1b[0m"
 
-def write_json(target: str, document: dict[str, object]) -> None:
-    """Write a document to a file, or to standard output where the target is "-"."""
-    content = json.dumps(document, indent=1, allow_nan=False)
-    if target == "-":
-        show(content)
-        return
-    write_whole(Path(target), content + "\n")
+    return _VERDICT.sub(painted, report)

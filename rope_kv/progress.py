@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TextIO
 
-from .plain import one_line
+from .testing.plain import one_line
 
 if TYPE_CHECKING:
     from .testing.verdict import Result

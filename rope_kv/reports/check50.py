@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from .. import __version__
-from ..plain import one_line, plain
 from ..testing.case_json import to_json
 from ..testing.comparison import EXPECTED_AND_YOURS, Broken
+from ..testing.plain import one_line, plain
 from ..testing.property import Property, all_properties
 from ..testing.verdict import Result, Verdict
 from . import mistakes, numbers, text

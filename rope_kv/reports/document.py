@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..plain import plain
 from ..testing.case_json import to_json
+from ..testing.plain import plain
 from ..testing.verdict import Diagnosis, Result, Verdict
 
 SCHEMA = "rope-kv/verdict/1"

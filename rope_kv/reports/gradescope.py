@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..plain import one_line, plain
+from ..testing.plain import one_line, plain
 from ..testing.property import all_properties
 from ..testing.shown import shown
 from ..testing.verdict import Verdict

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 from pathlib import PurePath
 
 from .. import __version__
-from ..plain import one_line, plain
+from ..testing.plain import one_line, plain
 from ..testing.verdict import Result, Verdict
 from . import mistakes, text
 

@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Iterator
 
 from .. import __version__
-from ..plain import one_line, plain
+from ..testing.plain import one_line, plain
 from ..testing.shown import shown
 from ..testing.verdict import Diagnosis, Result, Verdict
 from . import sentences, text
@@ -76,7 +76,7 @@ def _head(verdict: Verdict) -> Iterator[str]:
             f"| `{name}` | {state} | {prose(sentences.function_note(verdict, name, state))} |"
             for name, state in verdict.functions.items()
         ]
-        yield "\n".join(["| function | | |", "| --- | --- | --- |", *rows])
+        yield "\n".join(["| function | state | properties |", "| --- | --- | --- |", *rows])
     if reasons := sentences.not_run(verdict):
         yield fenced(f"not run: {reasons}")
 

@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ..plain import one_line
 from ..testing.implementation import FUNCTIONS
+from ..testing.plain import one_line
 from ..testing.property import all_properties
 
 # Rotation and decoding are the exercise; frequencies are one line of it.

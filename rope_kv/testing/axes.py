@@ -6,14 +6,15 @@ any single case.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import functools
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import forms
-from .answers import answered
+from .answers import Answered, answered
 from .cases import (
     ArgumentCase,
     Case,
@@ -27,65 +28,86 @@ from .implementation import Implementation
 
 
 class Line(NamedTuple):
-    """An axis of whole numbers: which are tried, what each is called, and the call it makes."""
+    """An axis of whole numbers: which are tried, what each is called, and the call it makes.
+
+    `values_of` gives the numbers at which a wrong answer to another call is wrong.
+    """
 
     values: tuple[int, ...]
     called: Callable[[int], str]
     case: Callable[[int], Case]
+    values_of: Callable[[Answered], Iterable[int]]
 
 
 class Within(NamedTuple):
-    """The rows, or the pairs, of the answer to one call: what each is called."""
+    """The rows, or the pairs, of the answer to one call: which are wrong, what each is called."""
 
     case: Case
     called: Callable[[int], str]
-    parts: Callable[[NDArray[np.bool_]], Any]
+    wrong: Callable[[Answered], NDArray[np.bool_]]
 
 
-Choice = Mapping[str, Case]
+class Choice(NamedTuple):
+    """Calls that differ in one thing, by name; `names_of` gives those of a wrong answer."""
+
+    cases: Mapping[str, Case]
+    names_of: Callable[[Answered], Iterable[str]]
+
+
 Axis = Line | Within | Choice
 
 
-def found_along(axis: Axis, impl: Implementation) -> str:
-    """Return where along an axis an implementation is right and where wrong, or ""."""
+def found_along(axis: Axis, impl: Implementation, wrong: Sequence[Answered]) -> str:
+    """Return where along an axis an implementation is right and where wrong, or "".
+
+    Nothing is said that one of the `wrong` answers to other calls gives the lie.
+    """
+    if isinstance(axis, Choice):
+        tried = {name: answered(impl, case).is_right for name, case in axis.cases.items()}
+        return _odd_ones_out(tried, {name for answer in wrong for name in axis.names_of(answer)})
     if isinstance(axis, Line):
-        tried = {value: answered(impl, axis.case(value)).is_right for value in axis.values}
-        return _border(tried, axis.called, lambda value: answered(impl, axis.case(value)).is_right)
-    if isinstance(axis, Within):
-        answer = answered(impl, axis.case)
-        if answer.numbers is None:
-            return ""
-        parts = dict(enumerate(~axis.parts(answer.wrong)))
-        return _border(parts, axis.called, parts.__getitem__)
-    return _odd_ones_out({name: answered(impl, case).is_right for name, case in axis.items()})
+        is_right = functools.cache(lambda value: answered(impl, axis.case(value)).is_right)
+        known = {value for answer in wrong for value in axis.values_of(answer)}
+        return _border(axis.values, axis.called, is_right, known)
+    answer = answered(impl, axis.case)
+    if answer.numbers is None:
+        return ""
+    parts = ~axis.wrong(answer)
+    known = {int(i) for other in wrong for i in np.flatnonzero(axis.wrong(other))}
+    return _border(range(len(parts)), axis.called, lambda i: bool(parts[i]), known)
 
 
 def _border(
-    tried: Mapping[int, bool], called: Callable[[int], str], is_right: Callable[[int], bool]
+    values: Sequence[int],
+    called: Callable[[int], str],
+    is_right: Callable[[int], bool],
+    known_wrong: Iterable[int],
 ) -> str:
     """Return the one place at which an answer turns from right to wrong, or back; else ""."""
-    values = sorted(tried)
-    turns = [i for i in range(1, len(values)) if tried[values[i]] != tried[values[i - 1]]]
+    begins = is_right(values[0])
+    turns = [i for i in range(1, len(values)) if is_right(values[i]) != is_right(values[i - 1])]
     if len(turns) != 1:
         return ""
     low, high = values[turns[0] - 1], values[turns[0]]
-    begins = tried[values[0]]
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if is_right(middle) == begins else (low, middle)
+    if any(value <= low if begins else value >= high for value in known_wrong):
+        return ""
     first, then = ("right", "wrong") if begins else ("wrong", "right")
     up_to = "at" if low == values[0] else "up to"
     return f"{first} {up_to} {called(low)}, {then} from {called(high)} on"
 
 
-def _odd_ones_out(tried: Mapping[str, bool]) -> str:
+def _odd_ones_out(tried: Mapping[str, bool], known_wrong: set[str]) -> str:
     """Return which few of some choices are wrong, or right, where the others are not."""
     right = [name for name, is_right in tried.items() if is_right]
     wrong = [name for name, is_right in tried.items() if not is_right]
-    if not right or not wrong:
+    if not right or not wrong or known_wrong & set(right):
         return ""
-    few, word = (wrong, "wrong") if len(wrong) <= len(right) else (right, "right")
-    return f"{word} only with {' and with '.join(few)}"
+    if len(wrong) <= len(right):
+        return f"wrong only with {' and with '.join(wrong)}" if known_wrong <= set(wrong) else ""
+    return f"right only with {' and with '.join(right)}"
 
 
 def rows(count: int, width: int) -> Matrix:
@@ -110,61 +132,102 @@ def _row_count(count: int) -> str:
 
 
 def _bases(case: Case) -> Choice:
-    return {f"base {base:g}": case._replace(base=base) for base in BASES}
+    return Choice(
+        {_base(base): case._replace(base=base) for base in BASES},
+        lambda answer: (_base(answer.case.base),),
+    )
 
 
+def _base(base: float) -> str:
+    return f"base {base:g}"
+
+
+def _forms(case_type: Callable[..., Case], *numbers: Any) -> dict[str, Case]:
+    return {
+        f"rows as {form}": case_type(*numbers, form)
+        for form in forms.ROWS
+        if form != forms.UNSIGNED
+    }
+
+
+def _plain(answer: Answered) -> tuple[str]:
+    return (f"rows as {forms.PLAIN}",)
+
+
+def _wrong_rows(answer: Answered) -> NDArray[np.bool_]:
+    return np.asarray(answer.wrong.any(axis=1))
+
+
+def _wrong_pairs(answer: Answered) -> NDArray[np.bool_]:
+    pairs = answer.wrong.reshape(len(answer.wrong), -1, 2)
+    return np.asarray(pairs.any(axis=(0, 2)))
+
+
+def _wrong_positions(answer: Answered) -> list[int]:
+    return [answer.case.positions[t] for t in np.flatnonzero(_wrong_rows(answer))]
+
+
+def _signs(answer: Answered) -> set[str]:
+    return {SIGNS[p > 0] for p in _wrong_positions(answer) if p != 0}
+
+
+SIGNS = ("negative positions", "positive positions")
 _FREQUENCY_AXES: tuple[Axis, ...] = (
-    Within(FrequencyCase(32, 10000), lambda i: f"entry {i}", lambda wrong: wrong),
-    Line(PAIRS, lambda pairs: f"d = {2 * pairs}", lambda pairs: FrequencyCase(2 * pairs, 10000)),
+    Within(FrequencyCase(32, 10000), lambda i: f"entry {i}", lambda answer: answer.wrong),
+    Line(
+        PAIRS,
+        lambda pairs: f"d = {2 * pairs}",
+        lambda pairs: FrequencyCase(2 * pairs, 10000),
+        lambda answer: (answer.case.d // 2,),
+    ),
     _bases(FrequencyCase(8, 10000)),
 )
 _ROTATION_AXES: tuple[Axis, ...] = (
-    Line(POSITIONS, lambda p: f"position {p}", lambda p: RotationCase(_ROW, (p,), 10000)),
-    {
-        "positive positions": RotationCase(_ROW, (3,), 10000),
-        "negative positions": RotationCase(_ROW, (-3,), 10000),
-    },
-    Within(
-        RotationCase(WIDE, (3,), 10000),
-        lambda i: f"pair {i}",
-        lambda wrong: wrong[:, 0::2].any(axis=0) | wrong[:, 1::2].any(axis=0),
+    Line(
+        POSITIONS,
+        lambda p: f"position {p}",
+        lambda p: RotationCase(_ROW, (p,), 10000),
+        lambda answer: [abs(p) for p in _wrong_positions(answer)],
     ),
-    Line(COUNTS, _row_count, lambda count: RotationCase(_ROW * count, (1,) * count, 10000)),
+    Choice(
+        {name: RotationCase(_ROW, (p,), 10000) for name, p in zip(SIGNS, (-3, 3), strict=True)},
+        _signs,
+    ),
+    Within(RotationCase(WIDE, (3,), 10000), lambda i: f"pair {i}", _wrong_pairs),
+    Line(
+        COUNTS,
+        _row_count,
+        lambda count: RotationCase(_ROW * count, (1,) * count, 10000),
+        lambda answer: (len(answer.case.x),),
+    ),
     Line(
         PAIRS,
         lambda pairs: f"width {2 * pairs}",
         lambda pairs: RotationCase(rows(1, 2 * pairs), (1,), 10000),
+        lambda answer: (len(answer.case.x[0]) // 2,),
     ),
     Within(
-        RotationCase(_ROW * 257, tuple(range(1, 258)), 10000),
-        lambda t: f"row {t}",
-        lambda wrong: wrong.any(axis=1),
+        RotationCase(_ROW * 257, tuple(range(1, 258)), 10000), lambda t: f"row {t}", _wrong_rows
     ),
     _bases(RotationCase(_ROW, (1,), 10000)),
-    {
-        **{
-            ("rows as " + form): ArgumentCase(_WHOLE, (1, 2), 10000, form)
-            for form in forms.ROWS
-            if form != forms.UNSIGNED
+    Choice(
+        {
+            **_forms(ArgumentCase, _WHOLE, (1, 2), 10000),
+            "positions as an int32 array": ArgumentCase(_WHOLE, (1, 2), 10000, "an int32 array"),
         },
-        "positions as an int32 array": ArgumentCase(_WHOLE, (1, 2), 10000, "an int32 array"),
-    },
+        _plain,
+    ),
 )
 _DECODE_AXES: tuple[Axis, ...] = (
-    Within(
-        DecodeCase(rows(257, 2), 10000, 1), lambda t: f"row {t}", lambda wrong: wrong.any(axis=1)
-    ),
+    Within(DecodeCase(rows(257, 2), 10000, 1), lambda t: f"row {t}", _wrong_rows),
     Line(
         PAIRS[:-1],
         lambda pairs: f"width {2 * pairs}",
         lambda pairs: DecodeCase(rows(4, 2 * pairs), 10000, 1),
+        lambda answer: (len(answer.case.x[0]) // 2,),
     ),
     _bases(DecodeCase(rows(4, 4), 10000, 1)),
-    {
-        ("rows as " + form): DecodeFormCase(_WHOLE, 10000, 1, form)
-        for form in forms.ROWS
-        if form != forms.UNSIGNED
-    },
+    Choice(_forms(DecodeFormCase, _WHOLE, 10000, 1), _plain),
 )
 AXES: dict[str, tuple[Axis, ...]] = {
     "rope_freqs": _FREQUENCY_AXES,

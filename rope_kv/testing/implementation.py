@@ -19,8 +19,8 @@ from typing import Any, Protocol, TextIO
 
 import numpy as np
 
-from ..plain import one_line
 from .comparison import Broken
+from .plain import one_line
 
 FUNCTIONS = ("rope_freqs", "apply_rope", "decode_incremental")
 _RIGHT = "__right_one__"

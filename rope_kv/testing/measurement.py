@@ -37,13 +37,15 @@ def measured(function: str, mistakes: Sequence[Result], impl: Implementation) ->
     """Return what was found out about the mistake in a function, in sentences; perhaps nothing."""
     own = [answered(impl, case) for case in _plain(mistakes)]
     fixed = [answered(impl, case) for case in PROBES[function]]
-    is_wrong = not all(answer.is_right for answer in (*own, *fixed))
-    if is_wrong and (phrase := explained(function, (*own, *fixed))):
+    wrong = [answer for answer in (*own, *fixed) if not answer.is_right]
+    if wrong and (phrase := explained(function, (*own, *fixed))):
         return (f"equals the right answer with {phrase}",)
-    said = {precision(function, fixed, impl): None}
+    # At far positions the errors of any precision are large.
+    judged = fixed if function == "apply_rope" else [*own, *fixed]
+    said = {precision(function, judged, impl): None}
     for axis in AXES[function]:
-        said[found_along(axis, impl)] = None
-    if not is_wrong and any(result.property.subject == "repeated_calls" for result in mistakes):
+        said[found_along(axis, impl, wrong)] = None
+    if not wrong and any(result.property.subject == "repeated_calls" for result in mistakes):
         said["right on the first call, wrong on a later one"] = None
     return tuple(filter(None, said))[:MOST_SAID]
 
@@ -129,12 +131,13 @@ def largest_error(answers: Sequence[Answered]) -> float:
 
     A frequency is compared with itself, a rotated or decoded number with the largest.
     """
-    errors = []
+    errors = [0.0]
     for answer in answers:
         is_frequencies = isinstance(answer.case, FrequencyCase)
         whole = np.abs(answer.right) if is_frequencies else np.abs(answer.right).max()
         numbers = np.inf if answer.numbers is None else answer.numbers
-        errors.append(np.max(np.abs(numbers - answer.right) / whole))
+        if np.all(whole):
+            errors.append(np.max(np.abs(numbers - answer.right) / whole))
     return float(np.max(errors))
 
 

@@ -6,8 +6,8 @@ import pytest
 import verdicts
 from hypothesis import given, settings
 
-from rope_kv.plain import plain
 from rope_kv.reports.check50 import check50
+from rope_kv.testing.plain import plain
 
 
 def read(verdict):
@@ -38,8 +38,8 @@ def test_every_verdict_has_the_form_that_check50_specifies(verdict):
 def test_a_broken_property_is_false_with_what_was_expected_and_what_helps():
     check = read(verdicts.diagnosed())[verdicts.TURNS]
     assert check["passed"] is False
-    assert check["cause"]["expected"] == "[[ 0.5403  0.8415  0  0 ]]"
-    assert check["cause"]["actual"] == "[[ 0.5403  0  0.8415  0 ]]"
+    assert check["cause"]["expected"] == "[[ 0.5403  0.8415  0       0 ]]"
+    assert check["cause"]["actual"] == "[[ 0.5403  0       0.8415  0 ]]"
     for trap in (verdicts.HALVES, verdicts.OPPOSITE):
         for sentence in (f"{trap.name}: {trap.slip}", trap.misconception, trap.hint):
             assert sentence in check["cause"]["help"]

@@ -54,8 +54,8 @@ def test_check_of_a_trap_shows_the_failure_and_a_replay_that_works(capsys):
     assert block[1:5] == [
         "  law        (x₂ᵢ + j·x₂ᵢ₊₁) ↦ (x₂ᵢ + j·x₂ᵢ₊₁)·exp(j·p·θᵢ)",
         "  smallest   apply_rope([[1, 0, 0, 0]], positions=[1])",
-        "  expected   [[ 0.5403  0.8415  0  0 ]]",
-        "  yours      [[ 0.5403  0  0.8415  0 ]]",
+        "  expected   [[ 0.5403  0.8415  0       0 ]]",
+        "  yours      [[ 0.5403  0       0.8415  0 ]]",
     ]
     assert block[5].startswith("  differs    first at [0, 1], ")
     assert block[5].endswith(" times the rounding bound")

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 
 import rope_kv
 from rope_kv import traps
-from rope_kv.plain import plain
 from rope_kv.reports.document import SCHEMA, document
 from rope_kv.sandbox.levels import LEVELS
 from rope_kv.testing import verdict as verdict_types
 from rope_kv.testing.comparison import Kind
 from rope_kv.testing.implementation import FUNCTIONS
+from rope_kv.testing.plain import plain
 from rope_kv.testing.profiles import PROFILES
 
 STATED = json.loads(files("rope_kv.reports").joinpath("verdict.schema.json").read_text("utf-8"))

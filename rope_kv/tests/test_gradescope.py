@@ -6,9 +6,9 @@ import pytest
 import verdicts
 from hypothesis import given, settings
 
-from rope_kv.plain import plain
 from rope_kv.reports.gradescope import gradescope
 from rope_kv.reports.points import DEFAULT, PointsError, read
+from rope_kv.testing.plain import plain
 
 # The fields that Gradescope's documentation names.
 TOP = {

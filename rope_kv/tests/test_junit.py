@@ -7,8 +7,8 @@ import pytest
 import verdicts
 from hypothesis import given, settings
 
-from rope_kv.plain import plain
 from rope_kv.reports.junit import junit
+from rope_kv.testing.plain import plain
 
 # What the plugins of Jenkins accept, which are the strictest: children, needed and other
 # attributes.

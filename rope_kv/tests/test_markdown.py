@@ -7,8 +7,8 @@ import verdicts
 from hypothesis import given, settings
 from markdown_it import MarkdownIt
 
-from rope_kv.plain import one_line, plain
 from rope_kv.reports.markdown import BEGIN, END, MOST, code, fenced, markdown, prose
+from rope_kv.testing.plain import one_line, plain
 
 # As GitHub reads it: tables, and links made of whatever looks like an address.
 GITHUB = MarkdownIt("gfm-like")
@@ -43,8 +43,8 @@ def test_a_failure_has_its_law_its_smallest_case_and_both_answers_in_code():
         "```text",
         "law        (x₂ᵢ + j·x₂ᵢ₊₁) ↦ (x₂ᵢ + j·x₂ᵢ₊₁)·exp(j·p·θᵢ)",
         "smallest   apply_rope([[1, 0, 0, 0]], positions=[1])",
-        "expected   [[ 0.5403  0.8415  0  0 ]]",
-        "yours      [[ 0.5403  0  0.8415  0 ]]",
+        "expected   [[ 0.5403  0.8415  0       0 ]]",
+        "yours      [[ 0.5403  0       0.8415  0 ]]",
         "differs    first at [0, 1], 3·10¹⁴ times the rounding bound",
     ]
     assert "\n51 held, 2 broken, 0 not checked in 3.9 s (" in report
@@ -54,7 +54,8 @@ def test_the_mistake_is_told_once_for_its_function():
     verdict = verdicts.diagnosed()
     said = sentences(markdown(verdict))
     for trap in (verdicts.HALVES, verdicts.OPPOSITE):
-        for sentence in (trap.name, trap.slip, trap.misconception, trap.hint):
+        assert said.count(trap.name) == 2  # in the table of functions as well
+        for sentence in (trap.slip, trap.misconception, trap.hint):
             assert said.count(sentence) == 1
     wrong = verdicts.broken(verdicts.FIRST)
     said = sentences(markdown(verdicts.verdict_of(wrong, diagnoses=verdict.diagnoses)))

@@ -7,6 +7,7 @@ import pytest
 
 from rope_kv import traps
 from rope_kv.cli import main
+from rope_kv.reports.forms import FORMS
 from rope_kv.testing.property import all_properties
 
 PATH = Path(__file__).parents[2] / "README.md"
@@ -44,11 +45,13 @@ def test_the_numbers_are_right():
     assert f"Each of the {len(hostile)} files" in README
 
 
-def test_every_option_it_names_exists():
-    parser_help = []
-    for command in ("check", "replay", "new", "properties", "traps"):
+def test_every_option_it_names_exists(capsys):
+    commands, options = ("check", "replay", "new", "properties", "traps"), set()
+    for command in commands:
         with pytest.raises(SystemExit):
             main([command, "--help"])
-        parser_help.append(command)
-    for command in re.findall(r"^rope-kv (\w+)", README, re.M):
-        assert command in parser_help
+        options |= set(re.findall(r"--[\w-]+", capsys.readouterr().out))
+    for command, rest in re.findall(r"^rope-kv (\w+)(.*)", README, re.M):
+        assert command in commands
+        assert set(re.findall(r"--[\w-]+", rest.partition("#")[0])) <= options
+    assert {f"--{form.name}" for form in FORMS} <= set(re.findall(r"--[\w-]+", README))

@@ -4,6 +4,7 @@ import contextlib
 import gc
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -273,6 +274,15 @@ def test_only_what_a_worker_needs_is_loaded_from_the_package():
         "rope_kv.testing.loading",
     ]
     assert not {"hypothesis", "pytest"} & set(printed)
+
+
+def test_bwrap_is_reached_wherever_bubblewrap_works():
+    by_hand = ["bwrap", "--unshare-all", "--ro-bind", "/", "/", "true"]
+    if shutil.which("bwrap") is None or subprocess.run(by_hand, capture_output=True).returncode:
+        pytest.skip("bubblewrap does not work on this machine")
+    # What a worker imports is visible to it there, or a weaker level would be taken unnoticed.
+    with contextlib.closing(open_file(RIGHT, level="bwrap")) as opened:
+        assert opened.isolation == "bwrap"
 
 
 @pytest.mark.parametrize(

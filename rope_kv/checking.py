@@ -1,0 +1,175 @@
+"""The command check: an implementation is judged, and every report is written."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib
+import os
+import sys
+import time
+from collections.abc import Iterator
+from concurrent import futures
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from . import __version__, options, progress, writing
+from .console import Misuse, coloured, show
+from .testing.plain import one_line, plain
+
+if TYPE_CHECKING:
+    from .testing.implementation import Implementation
+    from .testing.verdict import Verdict
+
+
+def check(given: argparse.Namespace) -> int:
+    """Say whether an implementation is right."""
+    asked = writing.asked_for(given)
+    try:
+        verdict = _verdict(given, asked)
+    except Exception as error:
+        asked.write(_none(given, error), only_always=True)
+        raise
+    asked.write(verdict)
+    if not asked.takes_stdout:
+        _print(given, verdict)
+    if verdict.verdict == "GRADER_ERROR":
+        from .reports import text
+
+        print(plain(text.errors(verdict)), file=sys.stderr)
+        return 2
+    return 0 if verdict else 1
+
+
+def _verdict(given: argparse.Namespace, asked: writing.Asked) -> Verdict:
+    from .sandbox.choosing import is_isolated
+    from .testing.loading import LoadError
+
+    started = time.perf_counter()
+    try:
+        if is_isolated(given.implementation, given.isolation):
+            impl = _open_meanwhile(given)
+        else:
+            impl = opened(given, given.implementation)
+    except LoadError as error:
+        from .testing.check import unloaded
+
+        _heading(given, asked, error.isolation)
+        seconds = time.perf_counter() - started
+        return unloaded(given.implementation, error, given.profile, seconds)
+    with contextlib.closing(impl):
+        _heading(given, asked, impl.isolation)
+        verdict = _judged(given, asked, impl)
+    return replace(verdict, seconds=time.perf_counter() - started)
+
+
+def _judged(given: argparse.Namespace, asked: writing.Asked, impl: Implementation) -> Verdict:
+    from .sandbox.process import SandboxError
+    from .testing.check import judge
+
+    seen = _progress(given, asked)
+    keeps_nothing = given.profile in ("grade", "ci")
+    try:
+        with _no_hypothesis_files() if keeps_nothing else contextlib.nullcontext():
+            return judge(
+                impl,
+                profile=given.profile,
+                record=_record(given),
+                starting=seen.starts,
+                progress=seen.ends,
+                time_limit=given.time_limit,
+                pictures=asked.with_pictures,
+            )
+    except SandboxError as error:
+        raise Misuse(str(error)) from None
+    finally:
+        seen.over()
+
+
+def _none(given: argparse.Namespace, error: Exception) -> Verdict:
+    """Return what stands for a verdict where there is none: why not."""
+    from .testing.verdict import Verdict
+
+    fault = f"a fault of rope_kv: {type(error).__name__}: {error}"
+    said = str(error) if isinstance(error, Misuse) else fault
+    return Verdict(given.implementation, "GRADER_ERROR", given.profile, message=one_line(said))
+
+
+def _record(given: argparse.Namespace) -> Path | None:
+    from .testing.counterexample import where_to_record
+
+    return where_to_record(given.record, given.no_record)
+
+
+def _progress(given: argparse.Namespace, asked: writing.Asked) -> progress.Silence:
+    if given.verbose:
+        return progress.Lines(_tell if asked.takes_stdout else _show_now)
+    if given.quiet or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+        return progress.Silence()
+    from .testing.property import all_properties
+
+    return progress.ChangingLine(sys.stderr, len(all_properties()))
+
+
+def _show_now(line: str) -> None:
+    show(line)
+    sys.stdout.flush()
+
+
+def _tell(line: str) -> None:
+    print(line, file=sys.stderr)
+
+
+def _heading(given: argparse.Namespace, asked: writing.Asked, level: str) -> None:
+    from .reports import text
+
+    if not given.quiet and not asked.takes_stdout:
+        show(text.heading(given.implementation, given.profile, __version__, level))
+
+
+def _print(given: argparse.Namespace, verdict: Verdict) -> None:
+    """Print the verdict, and what is broken unless only the verdict is wanted."""
+    from .reports import text
+
+    if given.quiet:
+        show(coloured(text.summary(verdict)))
+        return
+    show(coloured("\n" + text.report(verdict, given.implementation)))
+    is_wrong = bool(verdict.with_outcome("broken"))
+    if is_wrong and not given.no_record and _record(given) is None:
+        show("      --record DIR keeps each smallest case as a file to replay")
+
+
+def opened(given: argparse.Namespace, target: str) -> Implementation:
+    """Return the implementation that is named, where the options want it to run."""
+    from .sandbox.process import SandboxError
+    from .testing.loading import SpecError
+
+    try:
+        return options.open_as_asked(target, given)
+    except (SpecError, SandboxError) as error:
+        raise Misuse(str(error)) from None
+
+
+def _open_meanwhile(given: argparse.Namespace) -> Implementation:
+    """Return the implementation; what takes long to import is imported while processes start."""
+    with futures.ThreadPoolExecutor(1) as pool:
+        opening = pool.submit(opened, given, given.implementation)
+        importlib.import_module("hypothesis")
+        return opening.result()
+
+
+@contextlib.contextmanager
+def _no_hypothesis_files() -> Iterator[None]:
+    """Keep Hypothesis from leaving a folder behind, where a profile uses nothing of it.
+
+    It gives up on a folder that cannot be made, without a word.
+    """
+    from hypothesis.configuration import set_hypothesis_home_dir
+
+    set_hypothesis_home_dir(Path(os.devnull) / "hypothesis")
+    try:
+        yield
+    finally:
+        set_hypothesis_home_dir(None)
