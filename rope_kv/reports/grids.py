@@ -95,7 +95,7 @@ def attention(data: Attention, name: str) -> Picture | None:
         )
         for side, cells in sides.items()
     }
-    high = wide = min(grids["expected"].size(across - MARGIN, 300)[0], 34.0)
+    high = wide = min(grids["expected"].size(across - MARGIN - 6, 300)[0], 34.0)
     height = MARGIN + 18 + high * len(marked) + 4
     with drawing(height) as figure:
         place = bare(figure, 0, 0, WIDTH, height)
@@ -112,8 +112,8 @@ def _attention_told(data: Attention, differs: Any, block: tuple[int, int]) -> st
     rows = np.flatnonzero(differs.any(axis=1))
     row = int(rows[0])
     changes = [
-        f"token {u} the weight {numbers.entry(data.expected[row, u], 3)}, "
-        f"yours gives it {numbers.entry(data.yours[row, u], 3)}"
+        f"token {u} the weight {data.expected[row, u]:.3g}, "
+        f"yours gives it {data.yours[row, u]:.3g}"
         for u in np.flatnonzero(differs[row])[:3]
     ]
     total = float(data.yours[row].sum())
@@ -121,7 +121,7 @@ def _attention_told(data: Attention, differs: Any, block: tuple[int, int]) -> st
         "Outputs down, tokens across.",
         f"Framed are the weights that differ, in {len(rows)} of {len(data.expected)} outputs.",
         f"Output {row} should give {'; '.join(changes)}.",
-        f"Its weights add up to {numbers.entry(total, 4)}.",
+        f"Its weights add up to {total:.4g}.",
     ]
     if block != (1, 1):
         said.append(f"A cell is {block[0]} outputs and the sum of {block[1]} tokens.")

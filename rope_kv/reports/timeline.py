@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 LANES = ("project_q", "project_k", "project_v", "project_out", "forward_full")
 MOST_CALLS = 96
 MOST_LABELS = 14  # bars that have room for their shape
-LEFT = 40.0
+LEFT = 54.0
 LANE = 40.0
 LABEL = 12.0
 
@@ -25,7 +25,7 @@ def work(data: Work, name: str) -> Picture | None:
         return None
     shown = data.projections[:MOST_CALLS]
     lanes = [lane for lane in LANES if lane != "forward_full" or data.rows(lane)]
-    most = max(call.row_count for call in shown)
+    most = max(1, *(call.row_count for call in shown))
     slot = min(28.0, (WIDTH - LEFT - 10) / len(shown))
     is_labelled = len(shown) <= MOST_LABELS
     lane_height = LANE + LABEL * is_labelled
@@ -42,27 +42,28 @@ def work(data: Work, name: str) -> Picture | None:
             floor = lane_height * (lanes.index(call.name) + 1) - 4
             left = LEFT + slot * order
             label = "×".join(map(str, call.shape)) if is_labelled else ""
-            _bar(place, left, floor, slot, call.row_count, most, label)
+            is_usual = call.row_count == 1 and call.name != "forward_full"
+            role = ROLES["expected" if is_usual else "yours"]
+            _bar(place, (left, floor), slot, call.row_count / most, role, label)
         place.text(LEFT, height - 10, "call 1", va="center", color=ROLES["soft"])
         end = LEFT + slot * len(shown)
-        place.text(end, height - 10, str(len(shown)), ha="right", va="center", color=ROLES["soft"])
+        last = str(len(shown)) if len(shown) > 2 else ""
+        place.text(end, height - 10, last, ha="right", va="center", color=ROLES["soft"])
         drawn = svg(figure, name)
     return Picture("Each projection in the order it was asked for", _told(data, lanes), drawn)
 
 
 def _bar(
-    place: Axes, left: float, floor: float, slot: float, rows: int, most: int, label: str
+    place: Axes, corner: tuple[float, float], slot: float, part: float, role: str, label: str
 ) -> None:
-    """Draw one call: one row is as it should be, more are higher and of another colour."""
+    """Draw one call as a bar on its lane; `part` is how many of the most rows it was given."""
     from matplotlib.patches import Rectangle
 
-    high = 6 + 22 * rows / most if rows else 1.5
-    role = "expected" if rows == 1 else "yours"
+    left, floor = corner
+    high = 6 + 22 * part if part else 1.5
     place.add_patch(
-        Rectangle(
-            (left + 0.1 * slot, floor - high), 0.8 * slot, high, lw=0, facecolor=ROLES[role]
-        )
-    )  # fmt: skip
+        Rectangle((left + 0.1 * slot, floor - high), 0.8 * slot, high, lw=0, facecolor=role)
+    )
     if label:
         place.text(
             left + slot / 2, floor - high - 3, label,
@@ -74,7 +75,7 @@ def _told(data: Work, lanes: list[str]) -> str:
     steps = len(data.case.x)
     said = [
         f"{counted(steps, 'token')} decoded. Each bar is a call, as high as its rows are many; "
-        "blue is one row, orange is more."
+        f"one row is blue, more are orange{', and so is forward_full' * (LANES[-1] in lanes)}."
     ]
     for lane in lanes:
         rows = data.rows(lane)

@@ -346,6 +346,16 @@ def test_a_history_of_calls_without_end_is_cut():
     assert timeline.work(Work(case, ()), "a") is None
     odd = tuple(Projection("project_k", shape) for shape in ((), (2,), (0, 2), (3, 2, 2)))
     assert tree(timeline.work(Work(case, odd), "a").svg)
+    none = (Projection("project_k", (0, 2)),)
+    assert tree(timeline.work(Work(case, none), "a").svg)
+
+
+def test_a_full_forward_is_never_shown_as_usual_work():
+    case = DecodeCase(((1.0, 0.0),), 10000, 0)
+    for name, role in (("forward_full", "yours"), ("project_q", "expected")):
+        picture = timeline.work(Work(case, (Projection(name, (1, 2)),)), "a")
+        assert f"fill: var(--{role})" in picture.svg
+        assert ("orange, and so is forward_full." in picture.caption) == (role == "yours")
 
 
 def luminance(colour):

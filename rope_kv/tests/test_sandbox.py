@@ -272,6 +272,7 @@ def test_only_what_a_worker_needs_is_loaded_from_the_package():
         "rope_kv.testing.comparison",
         "rope_kv.testing.implementation",
         "rope_kv.testing.loading",
+        "rope_kv.testing.plain",
     ]
     assert not {"hypothesis", "pytest"} & set(printed)
 
