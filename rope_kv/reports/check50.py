@@ -10,7 +10,7 @@ from ..testing.comparison import EXPECTED_AND_YOURS, Broken
 from ..testing.plain import one_line, plain
 from ..testing.property import Property, all_properties
 from ..testing.verdict import Result, Verdict
-from . import mistakes, numbers, text
+from . import numbers, sentences, text
 
 SLUG = "rope_kv"
 LOADS = "loads"
@@ -65,7 +65,8 @@ def _check(verdict: Verdict, result: Result, spec: str) -> dict[str, Any]:
     advice = "advice, which fails nothing: " if prop.advice else ""
     help = f"catches: {prop.catches}"
     if found is not None and not prop.advice:
-        help = " ".join(f"{label}: {sentence}" for label, sentence in mistakes.told(found)) or help
+        told = sentences.told(found)
+        help = " ".join(f"{label}: {sentence}" for label, sentence in told) or help
     cause = _cause(f"{advice}{result.message}", help) | _values(result.broken)
     log = plain(text.failure(result, spec)).split("\n")
     return _result(prop, None if prop.advice else False, cause, data, log)

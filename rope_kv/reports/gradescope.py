@@ -10,7 +10,7 @@ from ..testing.plain import one_line, plain
 from ..testing.property import all_properties
 from ..testing.shown import shown
 from ..testing.verdict import Verdict
-from . import mistakes, sentences, text
+from . import sentences, text
 from .points import DEFAULT
 
 SCHEMA = "rope-kv/gradescope/1"
@@ -101,7 +101,7 @@ def _said(verdict: Verdict, name: str, spec: str) -> str:
     return "\n\n".join(
         [
             "\n".join([note, *(f"not run: {reason}" for reason in reasons)]),
-            *filter(None, ["\n".join(mistakes.lines(verdict.diagnosis(name)))]),
+            *filter(None, ["\n".join(text.diagnosed(verdict.diagnosis(name)))]),
             *(text.failure(result, spec) for result in found.in_full),
             *(
                 "\n".join([reason, *(f"  {result.property.title}" for result in others)])

@@ -9,7 +9,7 @@ from pathlib import PurePath
 from .. import __version__
 from ..testing.plain import one_line, plain
 from ..testing.verdict import Result, Verdict
-from . import mistakes, text
+from . import text
 
 # What ended a process, or tried to: JUnit's word for it is error, and failure for a wrong answer.
 ERRORS = ("crash", "hang", "attack", "protocol")
@@ -60,7 +60,7 @@ def _case(verdict: Verdict, result: Result, spec: str) -> ET.Element:
         else:
             kind = "raised" if broken is None else broken.kind
             tag = "error" if kind in ERRORS else "failure"
-            said = "\n".join([failure, *mistakes.lines(verdict.diagnosis(prop.function))])
+            said = "\n".join([failure, *text.diagnosed(verdict.diagnosis(prop.function))])
             where = f"{result.counterexample}: " if kind == "value" else ""
             _outcome(case, tag, kind, f"{where}{result.message}", said)
     elif result.outcome == "error":

@@ -47,6 +47,23 @@ def function_note(verdict: Verdict, name: str, state: str) -> str:
     return f"{note}; looks like {names(found)}" if found and found.looks_like else note
 
 
+def told(found: Diagnosis | None) -> list[tuple[str, str]]:
+    """Return labels and sentences: what the mistake looks like, and what was measured of it.
+
+    Of several traps that nothing tells apart, each is told.
+    """
+    if found is None:
+        return []
+    said: list[tuple[str, str]] = []
+    for trap in found.looks_like:
+        said += [
+            ("or like" if said else "looks like", f"{trap.name}: {trap.slip}"),
+            ("often", trap.misconception),
+            ("hint", trap.hint),
+        ]
+    return said + [("measured", sentence) for sentence in found.measured]
+
+
 def names(found: Diagnosis) -> str:
     """Return the names of the known mistakes that a mistake looks like."""
     return " or ".join(trap.name for trap in found.looks_like)

@@ -65,7 +65,7 @@ def failure(result: Result, spec: str, found: Diagnosis | None = None) -> str:
             lines += _labelled("found", broken.sentence)
         lines += _values(result)
     if found is not None:
-        lines += _diagnosed(found)
+        lines += diagnosed(found)
     elif prop.advice:
         lines += _labelled("advice", prop.catches)
     elif broken is None or broken.kind not in SELF_EXPLAINING:
@@ -78,16 +78,9 @@ def failure(result: Result, spec: str, found: Diagnosis | None = None) -> str:
     return "\n".join(lines)
 
 
-def _diagnosed(found: Diagnosis) -> list[str]:
+def diagnosed(found: Diagnosis | None) -> list[str]:
     """Return the lines that say what the mistake looks like, or what was measured of it."""
-    if not found.looks_like:
-        return [line for said in found.measured for line in _labelled("measured", said)]
-    trap = found.looks_like[0]
-    return [
-        *_labelled("looks like", f"{sentences.names(found)}: {trap.slip}"),
-        *_labelled("often", trap.misconception),
-        *_labelled("hint", trap.hint),
-    ]
+    return [line for label, said in sentences.told(found) for line in _labelled(label, said)]
 
 
 def report(verdict: Verdict, spec: str = "") -> str:
