@@ -17,11 +17,11 @@ from .trace import Call
 
 
 class Rows(NamedTuple):
-    """What one call of a projection was given: its name, the shape, and the numbers as bytes."""
+    """What one call of a projection was given: its name, the shape, and the numbers in a row."""
 
     name: str
     shape: tuple[int, ...]
-    content: bytes
+    content: NDArray[np.float64]
 
 
 Projected: TypeAlias = tuple[Rows, ...]
@@ -147,8 +147,7 @@ def _projected(calls: list[Call]) -> Projected:
     )
 
 
-def _content(rows: Any) -> bytes:
+def _content(rows: Any) -> NDArray[np.float64]:
     with contextlib.suppress(Exception):
-        # Adding 0 makes no difference but between 0 and -0.
-        return (np.asarray(rows, dtype=np.float64) + 0.0).tobytes()
-    return b""
+        return np.asarray(rows, dtype=np.float64).ravel()
+    return np.empty(0)

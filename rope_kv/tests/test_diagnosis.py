@@ -133,6 +133,7 @@ def combined(lower, upper):
         ("pairs-adjacent-vs-halves", "cache-off-by-one"),
         ("exponent-i-over-d", "recompute-keys"),
         ("angles-in-float32", "scale-missing"),
+        ("tables-in-float16", "output-fed-back"),
     ],
 )
 def test_of_two_mistakes_both_are_named(tmp_path, lower, upper):
