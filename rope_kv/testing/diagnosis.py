@@ -28,7 +28,7 @@ from .verdict import Diagnosis, Result
 # After more earlier cases than this a failure is no probe.
 LONGEST_HISTORY = 16
 # A mistake of a lower function is looked for in a case of no more numbers than this.
-SHORT = 512
+SHORT = 128
 # What shows only that there is nothing to compare.
 _NOTHING = (*ENDING, "missing", "unwritten")
 
@@ -115,7 +115,10 @@ def _doing(
     suspects = [
         trap
         for trap, first in _suspects(function, own[0])
-        if not says_nothing(trap, first) and same(seen(first), _known(trap, first))
+        # Every trap breaks its first probe: where the implementation does not, none need be run.
+        if seen(first).broken is not None
+        and not says_nothing(trap, first)
+        and same(seen(first), _known(trap, first))
     ]
     for probe in (*own, *_fixed(function)):
         suspects = [
