@@ -115,8 +115,7 @@ def _doing(
     suspects = [
         trap
         for trap, first in _suspects(function, own[0])
-        # Every trap breaks its first probe: where the implementation does not, none need be run.
-        if seen(first).broken is not None
+        if _does_harm(seen(first))
         and not says_nothing(trap, first)
         and same(seen(first), _known(trap, first))
     ]
@@ -129,6 +128,11 @@ def _doing(
         if not suspects:
             break
     return suspects
+
+
+def _does_harm(seen: Observation) -> bool:
+    """Return whether anything is wrong: every trap does harm when it is first probed."""
+    return seen.broken is not None or any(answer.changed for answer in seen.answers)
 
 
 def _is_one_mistake(traps: Sequence[Trap]) -> bool:
