@@ -7,7 +7,7 @@ from ..testing.shown import Shown
 from ..testing.verdict import Result
 from . import drawing, pictures, sentences, tables
 from .drawing import Picture
-from .markup import Markup, element, together
+from .markup import Markup, element
 
 # Characters of all drawings: a page of more is slow to load, and nobody looks at so many.
 MOST_DRAWN = 400_000
@@ -65,11 +65,11 @@ class Breaches:
         found = result.message if broken is None else broken.sentence
         if found:
             told.append(("found", found))
-        parts.append(_terms(told))
+        parts.append(tables.terms(told))
         if broken is not None:
             parts.append(tables.both(broken))
         parts += self._pictures(number, result)
-        parts.append(_terms(self._after(result)))
+        parts.append(tables.terms(self._after(result)))
         return element("article", *parts)
 
     def _after(self, result: Result) -> list[tuple[str, str]]:
@@ -119,10 +119,3 @@ def _figure(picture: Picture, name: str) -> Markup:
 def _title(result: Result) -> str:
     advice = " (advice)" if result.property.advice else ""
     return f"{result.property.function} · {result.property.title}{advice}"
-
-
-def _terms(told: list[tuple[str, str]]) -> Markup:
-    """Return what is told as a list of labels and what belongs to each."""
-    return element(
-        "dl", *(together(element("dt", label), element("dd", value)) for label, value in told)
-    )

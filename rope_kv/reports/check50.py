@@ -103,8 +103,6 @@ def _values(broken: Broken | None) -> dict[str, str]:
         return {}
     if broken.sides != EXPECTED_AND_YOURS:
         return {}
-    at, digits = broken.at, 4
-    if at is not None:
-        digits = numbers.digits_to_differ(broken.expected[at], broken.yours[at])
-    expected, actual = numbers.rows([broken.expected, broken.yours], at, digits)
+    matrices = [broken.expected, broken.yours]
+    expected, actual = numbers.rows(matrices, broken.at, numbers.digits(broken))
     return {"expected": "\n".join(expected), "actual": "\n".join(actual)}

@@ -14,7 +14,7 @@ from ..testing.shown import shown
 from ..testing.verdict import Diagnosis, Result, Verdict
 from . import sentences, tables, text
 from .breaches import Breaches
-from .markup import Markup, element, together
+from .markup import Markup, element
 
 STYLE = Path(__file__).with_name("html.css")
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
@@ -99,23 +99,14 @@ def _diagnoses(verdict: Verdict) -> list[Markup]:
 
 def _diagnosis(found: Diagnosis) -> Markup:
     parts = []
-    names = " or ".join(trap.name for trap in found.looks_like)
+    names = sentences.names(found)
     title = f"{found.function} looks like {names}" if names else found.function
     if len(found.looks_like) > 1:
         parts.append(element("p", "Nothing that was tried tells these apart."))
     for trap in found.looks_like:
         parts.append(element("p", trap.slip, class_="slip"))
         told = (("why one does it", trap.misconception), ("hint", trap.hint))
-        parts.append(
-            element(
-                "dl",
-                *(
-                    together(element("dt", label), element("dd", value))
-                    for label, value in told
-                    if value
-                ),
-            )
-        )
+        parts.append(tables.terms([term for term in told if term[1]]))
     if found.measured:
         parts.append(element("ul", *(element("li", said) for said in found.measured)))
     return element("article", element("h3", title), *parts)

@@ -7,12 +7,10 @@ import xml.etree.ElementTree as ET
 from pathlib import PurePath
 
 from .. import __version__
+from ..testing.comparison import ENDING
 from ..testing.plain import one_line, plain
 from ..testing.verdict import Result, Verdict
 from . import text
-
-# What ended a process, or tried to: JUnit's word for it is error, and failure for a wrong answer.
-ERRORS = ("crash", "hang", "attack", "protocol")
 
 
 def junit(verdict: Verdict, spec: str = "") -> str:
@@ -59,7 +57,8 @@ def _case(verdict: Verdict, result: Result, spec: str) -> ET.Element:
             ET.SubElement(case, "system-out").text = plain(failure)
         else:
             kind = "raised" if broken is None else broken.kind
-            tag = "error" if kind in ERRORS else "failure"
+            # What ended a process is an error to JUnit, and a wrong answer a failure.
+            tag = "error" if kind in ENDING else "failure"
             said = "\n".join([failure, *text.diagnosed(verdict.diagnosis(prop.function))])
             where = f"{result.counterexample}: " if kind == "value" else ""
             _outcome(case, tag, kind, f"{where}{result.message}", said)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ..testing.comparison import Broken
+
 Array = NDArray[np.float64]
 MOST_ROWS = 6
 MOST_COLUMNS = 6
@@ -41,6 +43,13 @@ def power_of_ten(power: int) -> str:
     if power in (0, 1):
         return "10" if power else "1"
     return f"10{str(power).translate(SUPERSCRIPTS)}"
+
+
+def digits(broken: Broken) -> int:
+    """Return how many decimals show that the first entry of a breach that differs does so."""
+    if broken.expected is None or broken.yours is None or broken.at is None:
+        return 4
+    return digits_to_differ(broken.expected[broken.at], broken.yours[broken.at])
 
 
 def digits_to_differ(one: float, other: float) -> int:

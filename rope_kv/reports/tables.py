@@ -22,10 +22,7 @@ def both(broken: Broken) -> Markup:
     """Return the tables of what a breach expected, if it says so, and of what came."""
     if broken.yours is None:
         return Markup("")
-    digits = 4
-    if broken.expected is not None and broken.at is not None:
-        digits = numbers.digits_to_differ(broken.expected[broken.at], broken.yours[broken.at])
-    tables = []
+    digits, tables = numbers.digits(broken), []
     expected, yours = broken.sides
     if broken.expected is not None:
         tables.append(_matrix(expected, broken.expected, broken.yours, broken.at, digits, False))
@@ -80,6 +77,13 @@ def scrolling(table: Markup, name: str, is_wide: bool = True) -> Markup:
         return element("div", table, class_="scroll")
     return element(
         "div", table, class_="scroll", tabindex="0", role="region", aria_label=f"{name}, a table"
+    )
+
+
+def terms(told: Sequence[tuple[str, str]]) -> Markup:
+    """Return what is told as a list of labels and what belongs to each."""
+    return element(
+        "dl", *(together(element("dt", label), element("dd", value)) for label, value in told)
     )
 
 

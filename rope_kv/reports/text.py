@@ -147,11 +147,8 @@ def _values(result: Result) -> list[str]:
     broken = result.broken
     if broken is None or broken.yours is None:
         return []
-    digits = 4
-    if broken.expected is not None and broken.at is not None:
-        digits = numbers.digits_to_differ(broken.expected[broken.at], broken.yours[broken.at])
     shown = [broken.yours] if broken.expected is None else [broken.expected, broken.yours]
-    matrices = numbers.rows(shown, broken.at, digits)
+    matrices = numbers.rows(shown, broken.at, numbers.digits(broken))
     lines = []
     for side, matrix in zip(broken.sides[-len(shown) :], matrices, strict=True):
         lines += _aligned(side, matrix)

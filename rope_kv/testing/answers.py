@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -33,6 +34,13 @@ class Answered(NamedTuple):
     numbers: Array | None
     right: Array
     within: Array
+
+    @property
+    def worst(self) -> float:
+        """The largest error, in rounding bounds; not a number where no numbers were returned."""
+        if self.numbers is None:
+            return math.nan
+        return float(ratio(self.numbers, self.right, self.within).max(initial=0.0))
 
     @property
     def wrong(self) -> NDArray[np.bool_]:

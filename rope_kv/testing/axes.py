@@ -123,7 +123,7 @@ COUNTS = (1, 2, 3, 5, 9, 17, 33, 65, 129, 257)
 PAIRS = (1, 2, 3, 4, 8, 16, 32)
 BASES = (10000, 100, 10, 2, 500000, 0.5)
 WIDE = ((1.0, 0.5, -0.25, 2.0, 1.0, -1.0, 0.5, 1.5),)
-_ROW = (WIDE[0][:4],)
+ROW = (WIDE[0][:4],)
 _WHOLE: Matrix = ((1.0, 2.0, -1.0, 3.0), (0.0, 1.0, 2.0, -2.0))
 
 
@@ -186,18 +186,18 @@ _ROTATION_AXES: tuple[Axis, ...] = (
     Line(
         POSITIONS,
         lambda p: f"position {p}",
-        lambda p: RotationCase(_ROW, (p,), 10000),
+        lambda p: RotationCase(ROW, (p,), 10000),
         lambda answer: [abs(p) for p in _wrong_positions(answer)],
     ),
     Choice(
-        {name: RotationCase(_ROW, (p,), 10000) for name, p in zip(SIGNS, (-3, 3), strict=True)},
+        {name: RotationCase(ROW, (p,), 10000) for name, p in zip(SIGNS, (-3, 3), strict=True)},
         _signs,
     ),
     Within(RotationCase(WIDE, (3,), 10000), lambda i: f"pair {i}", _wrong_pairs),
     Line(
         COUNTS,
         _row_count,
-        lambda count: RotationCase(_ROW * count, (1,) * count, 10000),
+        lambda count: RotationCase(ROW * count, (1,) * count, 10000),
         lambda answer: (len(answer.case.x),),
     ),
     Line(
@@ -207,9 +207,9 @@ _ROTATION_AXES: tuple[Axis, ...] = (
         lambda answer: (len(answer.case.x[0]) // 2,),
     ),
     Within(
-        RotationCase(_ROW * 257, tuple(range(1, 258)), 10000), lambda t: f"row {t}", _wrong_rows
+        RotationCase(ROW * 257, tuple(range(1, 258)), 10000), lambda t: f"row {t}", _wrong_rows
     ),
-    _bases(RotationCase(_ROW, (1,), 10000)),
+    _bases(RotationCase(ROW, (1,), 10000)),
     Choice(
         {
             **_forms(ArgumentCase, _WHOLE, (1, 2), 10000),

@@ -113,8 +113,12 @@ def stored() -> Path:
     here = Path("regressions")
     if here.is_dir():
         return here
-    package = importlib.import_module("rope_kv.regressions")
-    return Path(str(package.__file__)).parent
+    return brought_along()
+
+
+def brought_along() -> Path:
+    """Return where the counterexamples are that rope_kv brings along."""
+    return Path(str(importlib.import_module("rope_kv.regressions").__file__)).parent
 
 
 def where_to_record(named: Path | None, nowhere: bool) -> Path | None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import importlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -148,7 +147,7 @@ def _suspects(function: str, smallest: Probe) -> Iterator[tuple[Trap, Probe]]:
     is_short = size(smallest.cases[-1])[0] <= SHORT
     for trap in _traps():
         if trap.function == function:
-            yield trap, _probe(_stored() / trap.shown_by)
+            yield trap, _probe(counterexample.brought_along() / trap.shown_by)
         elif trap.function in below and is_short:
             yield trap, smallest
 
@@ -181,7 +180,7 @@ def _own(mistakes: Sequence[Result]) -> list[Probe]:
 @functools.cache
 def _fixed(function: str) -> tuple[Probe, ...]:
     """Return the probes that every implementation is put to: the stored counterexamples."""
-    probes = map(_probe, counterexample.files_in([_stored()]))
+    probes = map(_probe, counterexample.files_in([counterexample.brought_along()]))
     chosen = [probe for probe in probes if probe.property.function == function]
     return tuple(sorted(chosen, key=lambda probe: size(probe.cases[0])))
 
@@ -190,10 +189,6 @@ def _fixed(function: str) -> tuple[Probe, ...]:
 def _probe(path: Path) -> Probe:
     found = counterexample.load(path)
     return Probe(found.property, (found.case,))
-
-
-def _stored() -> Path:
-    return Path(str(importlib.import_module("rope_kv.regressions").__file__)).parent
 
 
 @functools.cache

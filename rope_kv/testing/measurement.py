@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .answers import Answered, answered
-from .axes import AXES, found_along, rows
+from .axes import AXES, ROW, found_along, rows
 from .cases import Case, DecodeCase, FrequencyCase, RotationCase, array, size
 from .decode_formula import DECODING
 from .implementation import Implementation
@@ -118,7 +118,7 @@ def precision(function: str, answers: Sequence[Answered], impl: Implementation) 
         return ""
     if function == "apply_rope":
         near, far = (
-            [answered(impl, RotationCase(((1.0, 0.5, -0.25, 2.0),), (p,), 10000)) for p in places]
+            [answered(impl, RotationCase(ROW, (p,), 10000)) for p in places]
             for places in (NEAR, FAR)
         )
         if not largest_error(far) < GROWN * largest_error(near):

@@ -8,10 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .. import oracle
-from . import bounds, calls
-from .cases import RotationCase, array
-from .comparison import ratio
+from .answers import answered
+from .cases import RotationCase
 from .implementation import Implementation
 
 # Fibonacci numbers: even on a logarithmic axis, and of no one's block size.
@@ -43,14 +41,9 @@ def precision(
             break
         case = RotationCase(((1.0,) * width,), (position,), base)
         try:
-            yours = calls.rotate(impl.fresh(), case)
+            ratios.append(answered(impl, case).worst)
         except Exception:  # Of whatever kind: here is no one to be blamed for it.
             ratios.append(math.nan)
-        else:
-            x = array(case.x)
-            expected = oracle.rotate(x, case.positions, base)
-            within = bounds.rotation(x, case.positions, base)
-            ratios.append(float(ratio(yours, expected, within).max()))
     if np.all(np.isnan(ratios)):
         return None
     return Precision(width, base, POSITIONS[: len(ratios)], tuple(ratios))

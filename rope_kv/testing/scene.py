@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import oracle
-from . import bounds, calls
+from . import calls
+from .answers import answered
 from .attention import Attention, attention
 from .budget import Budget
 from .cases import (
@@ -27,7 +27,7 @@ from .cases import (
     RotationCase,
     array,
 )
-from .comparison import ENDING, Broken, Kind, ratio
+from .comparison import ENDING, Broken, Kind
 from .implementation import Implementation
 from .precision import Precision, precision
 from .trace import TracedDecoder
@@ -188,10 +188,10 @@ def _decodes(case: Case) -> tuple[DecodeCase, ...]:
 
 
 def _turn(impl: Implementation, case: RotationCase) -> Turn | None:
-    x = array(case.x)
-    expected, yours = oracle.rotate(x, case.positions, case.base), calls.rotate(impl.fresh(), case)
-    ratios = ratio(yours, expected, bounds.rotation(x, case.positions, case.base))
-    return Turn(case, expected, yours) if ratios.max(initial=0.0) > 1 else None
+    answer = answered(impl, case)
+    if answer.numbers is None or answer.is_right:
+        return None
+    return Turn(case, answer.right, answer.numbers)
 
 
 def _precision(impl: Implementation, case: Case, in_time: Callable[[], bool]) -> Precision | None:
@@ -204,10 +204,10 @@ def _precision(impl: Implementation, case: Case, in_time: Callable[[], bool]) ->
 def _attention(
     impl: Implementation, case: DecodeCase, in_time: Callable[[], bool]
 ) -> Attention | None:
-    x, decoder = array(case.x), case.decoder()
-    yours = calls.decode(impl.fresh(), case)
-    ratios = ratio(yours, decoder.forward_full(x), bounds.decoding(x, decoder))
-    return attention(impl, case, yours, in_time) if ratios.max(initial=0.0) > 1 else None
+    answer = answered(impl, case)
+    if answer.numbers is None or answer.is_right:
+        return None
+    return attention(impl, case, answer.numbers, in_time)
 
 
 def _work(impl: Implementation, case: DecodeCase, kind: Kind) -> Work | None:
