@@ -8,4 +8,14 @@ SUBJECTS = (
     "projection_calls",
     "purity",
     "repeated_calls",
+    # The library contract: each property of these says what must be declared for it.
+    "layouts",
+    "precision",
+    "limits",
+    "heads",
+    "windows",
+    "scaling",
+    "sessions",
+    "capacity",
+    "batches",
 )

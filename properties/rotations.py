@@ -16,6 +16,7 @@ from rope_kv.testing.cases import (
     ScoreCase,
     TurnsCase,
 )
+from rope_kv.testing.library_cases import LayoutCase, LimitCase, LongerCase
 from rope_kv.testing.profiles import reach
 
 from .values import (
@@ -24,6 +25,7 @@ from .values import (
     EIGHTHS,
     FAR,
     FARTHEST,
+    FINE,
     NARROW,
     NEAR,
     SIGNED,
@@ -250,3 +252,57 @@ def _changed(draw: st.DrawFn, case: RotationCase, changes: tuple[str, ...]) -> R
     if change == "positions":
         return case._replace(positions=entries(draw(some(count)), NEAR + EDGES))
     return case._replace(x=case.x[::-1], positions=case.positions[::-1])
+
+
+@st.composite
+def layouts(draw: st.DrawFn) -> LayoutCase:
+    """Draw a few rows, the layout they are in and the one they are due in."""
+    width, count = draw(one_of(4, 6, 8, 2, 16)), draw(one_of(2, 1, 3))
+    source, target = draw(
+        one_of(("interleaved", "half"), ("half", "interleaved"), ("half", "half"))
+    )
+    data = draw(some(count * (width + 1)))
+    x, places = matrix(data[count:], width), entries(data[:count], NEAR)
+    x = scaled(x, draw(one_of(1.0, FINE)))
+    return LayoutCase(x, places, source, target)
+
+
+@st.composite
+def rotations_at_turning_points(draw: st.DrawFn) -> RotationCase:
+    """Draw rows at the positions where numbers of 16 or 32 bits run out of digits."""
+    width, base, count = draw(one_of(2, 4, 8, 64)), draw(one_of(*BASES)), draw(one_of(1, 2, 3))
+    table = (1, 257, 2049, 4095, 2**16, 2**17, 256, 2048, 2**16 + 1, 2**17 + 1)
+    return _rotation(draw(some(count * (width + 1))), width, base, table)
+
+
+@st.composite
+def rotations_beyond(draw: st.DrawFn, limit: str) -> LimitCase:
+    """Draw a rotation that is fitted to break a limit: by position or by width."""
+    width, count = draw(one_of(2, 4, 6, 8)), draw(one_of(1, 2, 3))
+    case = _rotation(draw(some(count * (width + 1))), width, 10000, NEAR)
+    # Not zeros: what is answered is to be told from what is answered otherwise.
+    case = case._replace(x=tuple((row[0] or 1.0, *row[1:]) for row in case.x))
+    places = case.positions
+    if limit == "negative":
+        places = (*(-p for p in places[:-1]), -1 - places[-1])
+    elif limit == "apart":
+        first = draw(one_of(0, 1, 2, 7))
+        order = draw(one_of((0, 2), (0, 0), (1, 0), (0, 1, 3), (0, 1, 1), (0, 0, 2), (0, 100)))
+        places = tuple(first + step for step in order)
+        case = case._replace(x=(case.x * 3)[: len(order)])
+    elif limit == "later":
+        first = draw(one_of(1, 2, 3, 100))
+        places = tuple(range(first, first + count))
+    elif limit == "max_position":
+        places = tuple(sorted(places))
+    return LimitCase(case.x, places, 10000, limit)
+
+
+@st.composite
+def too_many_rows(draw: st.DrawFn) -> LongerCase:
+    """Draw two rows that are fitted to be decoded in turn, more often than there are positions."""
+    width = draw(one_of(2, 4))
+    first, second = matrix(draw(some(2 * width)), width)
+    # Of equal rows every mean is the same, whatever is seen.
+    x = (first[0] or 1.0, *first[1:]), (*second[:-1], second[-1] or -1.0)
+    return LongerCase(x, 10000, draw(one_of(1, 2)))

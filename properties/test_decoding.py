@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rope_kv.testing import bounds, calls, forms
+from rope_kv.testing import calls, forms, right
 from rope_kv.testing.cases import (
     DecodeBasesCase,
     DecodeCase,
@@ -14,7 +14,6 @@ from rope_kv.testing.cases import (
 from rope_kv.testing.comparison import expect, expect_change
 from rope_kv.testing.implementation import Implementation
 from rope_kv.testing.property import property_of
-from rope_kv.testing.trace import TracedDecoder
 
 from .histories import (
     LONGEST,
@@ -31,12 +30,8 @@ from .histories import (
 
 def expect_the_full_forward(impl: Implementation, case: DecodeCase) -> None:
     """Compare a decode with the pass over the whole sequence at once."""
-    x, decoder = array(case.x), case.decoder()
-    expect(
-        calls.decode(impl, case),
-        decoder.forward_full(x),
-        within=bounds.decoding(x, decoder),
-    )
+    due = right.decoding(impl, array(case.x), case.decoder())
+    expect(calls.decode(impl, case), due.expected, due.within)
 
 
 @property_of("decode_incremental", histories(), share=1.5)
@@ -94,7 +89,7 @@ def test_the_first_rows_are_the_decode_of_the_first_rows(
     expect(
         calls.decode(impl, whole)[:n],
         calls.decode(impl, beginning),
-        within=2 * bounds.decoding(array(beginning.x), beginning.decoder()),
+        within=2 * right.decoding(impl, array(beginning.x), beginning.decoder()).within,
         sides=("alone", "in whole"),
     )
 
@@ -109,7 +104,7 @@ def test_no_output_depends_on_a_later_token(impl: Implementation, case: EditCase
     expect(
         calls.decode(impl, after)[: case.at],
         calls.decode(impl, before)[: case.at],
-        within=2 * bounds.decoding(array(before.x), before.decoder())[: case.at],
+        within=2 * right.decoding(impl, array(before.x), before.decoder()).within[: case.at],
         sides=("before", "after"),
     )
 
@@ -121,12 +116,11 @@ def test_each_output_depends_on_every_visible_token(impl: Implementation, case: 
     Catches a token that is not stored, the current token left out, and windows.
     """
     before, after = case.decodes()
-    decoder = before.decoder()
+    due, then_due = (right.decoding(impl, array(one.x), one.decoder()) for one in (before, after))
     expect_change(
         (calls.decode(impl, before), calls.decode(impl, after)),
-        (decoder.forward_full(array(before.x)), decoder.forward_full(array(after.x))),
-        within=bounds.decoding(array(before.x), decoder)
-        + bounds.decoding(array(after.x), decoder),
+        (due.expected, then_due.expected),
+        within=due.within + then_due.within,
     )
 
 
@@ -143,7 +137,7 @@ def test_one_token_repeated_decodes_to_its_own_value(
     expect(
         calls.decode(impl, case),
         x @ decoder.Wv @ decoder.Wo,
-        within=bounds.decoding(x, decoder),
+        within=right.decoding(impl, x, decoder).within,
     )
 
 
@@ -156,15 +150,17 @@ def test_decoding_follows_the_base_of_its_decoder(
     Catches a base that is written into the loop, and positions that are all 0.
     """
     one, other = case.decodes()
-    x, decoder, other_decoder = array(case.x), one.decoder(), other.decoder()
+    due, other_due = (
+        right.decoding(impl, array(case.x), decode.decoder()) for decode in (one, other)
+    )
     expect_change(
         (calls.decode(impl, one), calls.decode(impl, other)),
-        (decoder.forward_full(x), other_decoder.forward_full(x)),
-        within=bounds.decoding(x, decoder) + bounds.decoding(x, other_decoder),
+        (due.expected, other_due.expected),
+        within=due.within + other_due.within,
     )
 
 
-@property_of("decode_incremental", history_forms(), share=0.75)
+@property_of("decode_incremental", history_forms(), share=0.75, needs=("dtype=float64",))
 def test_embedded_rows_may_be_integers_and_lie_in_memory_in_any_way(
     impl: Implementation, case: DecodeFormCase
 ) -> None:
@@ -173,10 +169,10 @@ def test_embedded_rows_may_be_integers_and_lie_in_memory_in_any_way(
     Catches results that are truncated to the dtype of x, and writing into x.
     """
     (plain,) = case.decodes()
-    x, decoder = array(case.x), plain.decoder()
+    x = array(case.x)
     expect(
-        calls.decode_with(impl, TracedDecoder(decoder), forms.ROWS[case.form](x.copy())),
+        calls.decode_with(impl, calls.traced(impl, plain), forms.ROWS[case.form](x.copy())),
         calls.decode(impl, plain),
-        within=bounds.decoding(x, decoder),
+        within=right.decoding(impl, x, plain.decoder()).within,
         sides=("otherwise", "this form"),
     )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rope_kv import oracle
-from rope_kv.testing import bounds, calls
+from rope_kv.testing import calls, right
 from rope_kv.testing.cases import FrequencyCase
 from rope_kv.testing.comparison import Broken, described, expect, matrix
 from rope_kv.testing.implementation import Implementation
@@ -28,10 +27,12 @@ def test_frequencies_are_a_float64_vector_with_one_entry_a_pair(
     Catches an entry for each coordinate instead of each pair, lists, and single precision.
     """
     theta = impl.rope_freqs(case.d, case.base)
-    if type(theta) is not np.ndarray or theta.dtype != np.float64 or theta.shape != (case.d // 2,):
+    allowed = ("float64",) if impl.capabilities.dtype == "float64" else ("float64", "float32")
+    is_array = type(theta) is np.ndarray and theta.dtype.name in allowed
+    if not is_array or theta.shape != (case.d // 2,):
         raise Broken(
             f"rope_freqs returned {described(theta)}, "
-            f"expected a float64 array of shape {(case.d // 2,)}",
+            f"expected a {allowed[-1]} array of shape {(case.d // 2,)}",
             "type",
         )
 
@@ -45,11 +46,8 @@ def test_pair_i_turns_by_base_to_the_minus_2i_over_d(
     The defining statement. Catches wrong exponents, an index from 1, a base that is ignored, and
     frequencies rounded to fewer digits than float64 has.
     """
-    expect(
-        calls.frequencies(impl, case),
-        oracle.frequencies(case.d, case.base),
-        within=bounds.frequencies(case.d, case.base),
-    )
+    due = right.frequencies(impl, case.d, case.base)
+    expect(calls.frequencies(impl, case), due.expected, due.within)
 
 
 @property_of("rope_freqs", frequencies(), share=0.5)
@@ -61,7 +59,7 @@ def test_the_first_pair_turns_by_one_radian_per_token(
     Catches an index from 1, cycles or degrees instead of radians, and a reversed order.
     """
     theta = calls.frequencies(impl, case)
-    expect(theta[:1], np.ones(1), within=bounds.frequencies(case.d, case.base)[:1])
+    expect(theta[:1], np.ones(1), within=right.frequencies(impl, case.d, case.base).within[:1])
 
 
 @property_of("rope_freqs", growing_frequencies(), share=0.5)
@@ -96,7 +94,7 @@ def test_frequencies_have_the_default_base_10000(
     expect(
         matrix(impl.rope_freqs(case.d), shape, "rope_freqs"),
         matrix(impl.rope_freqs(case.d, 10000), shape, "rope_freqs"),
-        within=bounds.frequencies(case.d, 10000),
+        within=right.frequencies(impl, case.d, 10000).within,
         sides=("base=10000", "no base"),
     )
 
@@ -113,7 +111,7 @@ def test_the_base_of_frequencies_may_be_given_by_name(
     expect(
         matrix(returned, (case.d // 2,), "rope_freqs"),
         calls.frequencies(impl, case),
-        within=bounds.frequencies(case.d, case.base),
+        within=right.frequencies(impl, case.d, case.base).within,
         sides=("in order", "by name"),
     )
 
@@ -128,6 +126,6 @@ def test_squaring_the_base_squares_each_frequency(
     """
     theta = calls.frequencies(impl, case)
     squared = calls.frequencies(impl, FrequencyCase(case.d, case.base**2))
-    within = bounds.frequencies(case.d, case.base)
-    within = bounds.frequencies(case.d, case.base**2) + 3 * within * theta
+    within = right.frequencies(impl, case.d, case.base).within
+    within = right.frequencies(impl, case.d, case.base**2).within + 3 * within * theta
     expect(squared, theta**2, within=within, sides=("θ(base)²", "θ(base²)"))

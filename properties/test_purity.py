@@ -6,16 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from rope_kv import oracle
+from rope_kv.testing import calls, right
 from rope_kv.testing.cases import (
     DecodeCase,
     RotationCase,
     array,
 )
-from rope_kv.testing.comparison import Broken, described, expect_float64_array
+from rope_kv.testing.comparison import Broken, described, expect_array
 from rope_kv.testing.implementation import Implementation
 from rope_kv.testing.property import property_of
-from rope_kv.testing.trace import TracedDecoder
 
 from .histories import histories
 from .rotations import rotations, signed_rotations
@@ -39,9 +38,9 @@ def test_rotation_returns_a_float64_array_like_x(impl: Implementation, case: Rot
 
     Catches lists, single precision, and an extra axis.
     """
-    x = array(case.x)
+    x = calls.given(impl, array(case.x))
     returned = impl.apply_rope(x.copy(), list(case.positions), case.base)
-    expect_float64_array(returned, x.shape, "apply_rope")
+    expect_array(returned, x.shape, "apply_rope", impl.capabilities.dtype)
 
 
 @property_of("decode_incremental", histories(), share=0.5)
@@ -50,9 +49,9 @@ def test_decoding_returns_a_float64_array_like_x(impl: Implementation, case: Dec
 
     Catches lists, single precision, and an extra axis.
     """
-    x = array(case.x)
-    returned = impl.decode_incremental(TracedDecoder(case.decoder()), x.copy())
-    expect_float64_array(returned, x.shape, "decode_incremental")
+    x = calls.given(impl, array(case.x))
+    returned = impl.decode_incremental(calls.traced(impl, case), x.copy())
+    expect_array(returned, x.shape, "decode_incremental", impl.capabilities.dtype)
 
 
 @property_of("apply_rope", signed_rotations(), share=0.5)
@@ -62,8 +61,9 @@ def test_rotation_leaves_its_arguments_unchanged(impl: Implementation, case: Rot
     Catches rotation in place, and positions that are shifted or sorted in place.
     """
     x, places, listed = array(case.x), np.array(case.positions), list(case.positions)
+    x = calls.given(impl, x)
     impl.apply_rope(x, places, case.base)
-    expect_unchanged(x, array(case.x), "x")
+    expect_unchanged(x, calls.given(impl, array(case.x)), "x")
     expect_unchanged(places, np.array(case.positions), "the array of positions")
     impl.apply_rope(x, listed, case.base)
     if listed != list(case.positions):
@@ -78,9 +78,9 @@ def test_decoding_leaves_its_rows_and_its_decoder_unchanged(
 
     Catches outputs written into x, and weights or a base that are altered.
     """
-    x, decoder = array(case.x), TracedDecoder(case.decoder())
+    x, decoder = calls.given(impl, array(case.x)), calls.traced(impl, case)
     impl.decode_incremental(decoder, x)
-    expect_unchanged(x, array(case.x), "x_embedded")
+    expect_unchanged(x, calls.given(impl, array(case.x)), "x_embedded")
     if changed := decoder.changed():
         raise Broken(f"decoder.{changed} was changed", "purity")
 
@@ -91,9 +91,9 @@ def test_a_rotated_array_has_its_own_memory(impl: Implementation, case: Rotation
 
     Catches rotation in place that returns its argument.
     """
-    x = array(case.x)
+    x = calls.given(impl, array(case.x))
     result = impl.apply_rope(x, list(case.positions), case.base)
-    turned = oracle.rotate(case.x, case.positions, case.base)
+    turned = right.rotation(impl, case.x, case.positions, case.base).expected
     if (
         isinstance(result, np.ndarray)
         and np.shares_memory(result, x)
@@ -108,7 +108,7 @@ def test_a_decoded_array_has_its_own_memory(impl: Implementation, case: DecodeCa
 
     Catches outputs written into x.
     """
-    x = array(case.x)
-    result = impl.decode_incremental(TracedDecoder(case.decoder()), x)
+    x = calls.given(impl, array(case.x))
+    result = impl.decode_incremental(calls.traced(impl, case), x)
     if isinstance(result, np.ndarray) and np.shares_memory(result, x):
         raise Broken("the result shares memory with x_embedded", "purity")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rope_kv import oracle
-from rope_kv.testing import bounds, calls, forms
+from rope_kv.testing import bounds, calls, forms, right
 from rope_kv.testing.cases import (
     ArgumentCase,
     BasesCase,
@@ -35,15 +35,11 @@ from .rotations import (
 
 def expect_the_definition(impl: Implementation, case: RotationCase) -> None:
     """Compare a rotation with the oracle."""
-    x = array(case.x)
-    expect(
-        calls.rotate(impl, case),
-        oracle.rotate(x, case.positions, case.base),
-        within=bounds.rotation(x, case.positions, case.base),
-    )
+    due = right.rotation(impl, array(case.x), case.positions, case.base)
+    expect(calls.rotate(impl, case), due.expected, due.within)
 
 
-@property_of("apply_rope", rotations(), share=1.5)
+@property_of("apply_rope", rotations(), share=1.5, needs=("layout=interleaved",))
 def test_each_adjacent_pair_turns_by_its_own_angle(
     impl: Implementation, case: RotationCase
 ) -> None:
@@ -83,7 +79,12 @@ def test_long_inputs_turn_row_by_row_like_short_ones(
     expect_the_definition(impl, case)
 
 
-@property_of("apply_rope", signed_rotations(), widens="each_adjacent_pair_turns_by_its_own_angle")
+@property_of(
+    "apply_rope",
+    signed_rotations(),
+    widens="each_adjacent_pair_turns_by_its_own_angle",
+    needs=("positions=any",),
+)
 def test_negative_positions_turn_the_other_way(impl: Implementation, case: RotationCase) -> None:
     """p from −2²⁰: (x₂ᵢ + j·x₂ᵢ₊₁) ↦ (x₂ᵢ + j·x₂ᵢ₊₁)·exp(j·p·θᵢ)
 
@@ -99,30 +100,31 @@ def test_each_pair_keeps_its_length(impl: Implementation, case: RotationCase) ->
 
     Catches scaling, reflections of one entry, pairs that are mixed, and cos and sin of two angles.
     """
-    x = array(case.x)
+    x, layout = array(case.x), impl.capabilities.layout
     expect(
-        bounds.pair_lengths(calls.rotate(impl, case)),
-        bounds.pair_lengths(x),
-        within=bounds.lengths(x, case.positions),
+        bounds.pair_lengths(calls.rotate(impl, case), oracle.laid_out(layout)),
+        bounds.pair_lengths(x, layout),
+        within=bounds.lengths(x, case.positions, layout, right.precision(impl)),
         sides=("|x pairs|", "|y pairs|"),
     )
 
 
-@property_of("apply_rope", rotations(), share=0.5)
+@property_of("apply_rope", rotations(), share=0.5, needs=("positions=not negative",))
 def test_position_0_leaves_a_row_as_it_is(impl: Implementation, case: RotationCase) -> None:
     """R(0)·x = x
 
     Catches positions counted from 1, cos and sin exchanged, and results put in another order.
     """
     x, still = array(case.x), [0] * len(case.x)
-    expect(
-        calls.turn(impl, x.copy(), still, case.base),
-        x,
-        within=bounds.rotation(x, still, case.base),
-    )
+    due = right.rotation(impl, x, still, case.base)
+    expect(calls.turn(impl, x.copy(), still, case.base), due.expected, due.within)
 
 
-@property_of("apply_rope", turns())
+@property_of(
+    "apply_rope",
+    turns(),
+    needs=("positions=not negative", "layout!=interleaved to half"),
+)
 def test_turning_by_a_then_by_b_is_turning_by_their_sum(
     impl: Implementation, case: TurnsCase
 ) -> None:
@@ -132,7 +134,9 @@ def test_turning_by_a_then_by_b_is_turning_by_their_sum(
     """
     x = array(case.x)
     first, second, both = case.rotations()
-    within = sum(bounds.rotation(x, turn.positions, case.base) for turn in (first, second, both))
+    within = sum(
+        right.rotation(impl, x, turn.positions, case.base).within for turn in (first, second, both)
+    )
     # That of the fastest pair for all: other pairs than the contract's obey this law as well.
     within = np.max(within, axis=1, keepdims=True)
     once = calls.rotate(impl, first)
@@ -144,7 +148,11 @@ def test_turning_by_a_then_by_b_is_turning_by_their_sum(
     )
 
 
-@property_of("apply_rope", turns_and_back())
+@property_of(
+    "apply_rope",
+    turns_and_back(),
+    needs=("positions=any", "layout!=interleaved to half"),
+)
 def test_turning_back_by_the_opposite_position_restores_the_row(
     impl: Implementation, case: TurnsCase
 ) -> None:
@@ -157,7 +165,7 @@ def test_turning_back_by_the_opposite_position_restores_the_row(
     expect(
         calls.turn(impl, there, list(case.second), case.base),
         x,
-        within=2 * bounds.rotation(x, case.first, case.base),
+        within=2 * right.rotation(impl, x, case.first, case.base).within,
     )
 
 
@@ -173,11 +181,11 @@ def test_rotation_is_linear(impl: Implementation, case: LinearCase) -> None:
     )
     together = calls.turn(impl, case.a * array(case.x) + case.b * array(case.y), places, case.base)
     size = np.abs(case.a * array(case.x)) + np.abs(case.b * array(case.y))
-    within = 2 * bounds.rotation(size, case.positions, case.base)
+    within = 2 * right.rotation(impl, size, case.positions, case.base).within
     expect(together, separately, within=within, sides=("separately", "together"))
 
 
-@property_of("apply_rope", rotations())
+@property_of("apply_rope", rotations(), needs=("positions=consecutive",))
 def test_each_row_depends_on_its_own_position_alone(
     impl: Implementation, case: RotationCase
 ) -> None:
@@ -193,7 +201,7 @@ def test_each_row_depends_on_its_own_position_alone(
     expect(
         calls.rotate(impl, case),
         np.vstack(alone),
-        within=bounds.rotation(x, case.positions, case.base),
+        within=right.rotation(impl, x, case.positions, case.base).within,
         sides=("row by row", "together"),
     )
 
@@ -204,15 +212,12 @@ def test_another_base_turns_by_other_angles(impl: Implementation, case: BasesCas
 
     Catches a base that is ignored.
     """
-    x, (one, other) = array(case.x), case.rotations()
+    one, other = case.rotations()
+    due, other_due = (right.rotation(impl, *call) for call in (one, other))
     expect_change(
         (calls.rotate(impl, one), calls.rotate(impl, other)),
-        (
-            oracle.rotate(x, one.positions, one.base),
-            oracle.rotate(x, one.positions, other.base),
-        ),
-        within=bounds.rotation(x, one.positions, one.base)
-        + bounds.rotation(x, one.positions, other.base),
+        (due.expected, other_due.expected),
+        within=due.within + other_due.within,
     )
 
 
@@ -227,7 +232,7 @@ def test_rotation_has_the_default_base_10000(impl: Implementation, case: Rotatio
     expect(
         calls.turn(impl, x.copy(), places),
         calls.turn(impl, x.copy(), places, 10000),
-        within=bounds.rotation(x, places, 10000),
+        within=right.rotation(impl, x, places, 10000).within,
         sides=("base=10000", "no base"),
     )
 
@@ -239,11 +244,11 @@ def test_positions_and_base_may_be_given_by_name(impl: Implementation, case: Rot
     Catches parameters of other names.
     """
     x, places = array(case.x), list(case.positions)
-    returned = impl.apply_rope(x.copy(), positions=list(places), base=case.base)
+    returned = impl.apply_rope(calls.given(impl, x.copy()), positions=list(places), base=case.base)
     expect(
         matrix(returned, x.shape, "apply_rope"),
         calls.rotate(impl, case),
-        within=bounds.rotation(x, places, case.base),
+        within=right.rotation(impl, x, places, case.base).within,
         sides=("in order", "by name"),
     )
 
@@ -262,12 +267,12 @@ def test_positions_may_be_a_list_or_an_integer_array(
     expect(
         calls.turn(impl, x.copy(), places, case.base),
         calls.turn(impl, x.copy(), other(list(case.positions)), case.base),
-        within=bounds.rotation(x, case.positions, case.base),
+        within=right.rotation(impl, x, case.positions, case.base).within,
         sides=("otherwise", "this form"),
     )
 
 
-@property_of("apply_rope", row_forms(), share=1.5)
+@property_of("apply_rope", row_forms(), share=1.5, needs=("dtype=float64",))
 def test_rows_may_be_integers_and_lie_in_memory_in_any_way(
     impl: Implementation, case: ArgumentCase
 ) -> None:
@@ -280,6 +285,6 @@ def test_rows_may_be_integers_and_lie_in_memory_in_any_way(
     expect(
         calls.turn(impl, forms.ROWS[case.form](x.copy()), list(case.positions), case.base),
         calls.rotate(impl, plain),
-        within=bounds.rotation(x, case.positions, case.base),
+        within=right.rotation(impl, x, case.positions, case.base).within,
         sides=("otherwise", "this form"),
     )

@@ -25,6 +25,8 @@ EIGHTHS = tuple(
 WHOLE = tuple(float(n) for n in (0, 1, -1, 2, -2, 3, -3, 4, -4, 5, -5))
 # So small that a softmax of their products gives every token a weight that shows.
 GENTLE = (0.0, 1.0, -1.0, 0.5, -0.5)
+# Some so large that the exponential of a product of two overflows.
+LOUD = (0.0, 1.0, 40.0, -1.0, -40.0, 64.0)
 NEAR = tuple(range(24))
 SIGNED = tuple(sign * p for p in range(1, 24) for sign in (-1, 1))
 # Both sides of the lengths at which tables end and small types overflow.

@@ -1,37 +1,80 @@
 """rope_kv: verification of rotary position embeddings and KV caches.
 
-The three functions of the exercise, in their reference form, the decoder they are run with, and
-`check`, which turns any implementation of them into a verdict.
+The three functions of the exercise, in their reference form, the decoder they are run with,
+sessions and batches, which go beyond it, and `check`, which turns any implementation into a
+verdict.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .decode import KVCache, decode_incremental
+    from .batch import Batch, start_batch
+    from .cache import KVCache
+    from .decode import decode_incremental
     from .decoder import Decoder
+    from .layouts import convert_layout
     from .rope import apply_rope, rope_freqs
+    from .session import Session, prefill, start
+    from .testing.capabilities import Capabilities
     from .testing.check import check
     from .testing.verdict import Verdict
 
 __version__ = "0.1.0"
-__all__ = [
-    "Decoder",
-    "KVCache",
-    "Verdict",
-    "apply_rope",
-    "check",
-    "decode_incremental",
-    "rope_freqs",
-]
 _HOMES = {
+    "Batch": ".batch",
+    "Capabilities": ".testing.capabilities",
     "Decoder": ".decoder",
-    "KVCache": ".decode",
+    "KVCache": ".cache",
+    "Session": ".session",
     "Verdict": ".testing.verdict",
     "apply_rope": ".rope",
     "check": ".testing.check",
+    "convert_layout": ".layouts",
     "decode_incremental": ".decode",
+    "prefill": ".session",
     "rope_freqs": ".rope",
+    "start": ".session",
+    "start_batch": ".batch",
+}
+__all__ = [
+    "Batch",
+    "Capabilities",
+    "Decoder",
+    "KVCache",
+    "Session",
+    "Verdict",
+    "apply_rope",
+    "check",
+    "convert_layout",
+    "decode_incremental",
+    "prefill",
+    "rope_freqs",
+    "start",
+    "start_batch",
+]
+# What the reference does beyond the exercise; see `Capabilities`.
+capabilities = {
+    "min_width": 2,
+    "width_multiple": 2,
+    "rotary_dim": True,
+    "scaling": ["linear", "ntk", "dynamic", "yarn", "llama3", "longrope"],
+    "convert_layout": True,
+    "chunks": True,
+    "crop": True,
+    "fork": True,
+    "reset": True,
+    "length": True,
+    "capacity": True,
+    "fill_unused": True,
+    "heads": True,
+    "window": True,
+    "sinks": True,
+    "batch": True,
+    "padding": True,
+    "reorder": True,
+    "select": True,
+    "paths": ["prefill"],
 }
 
 

@@ -23,6 +23,14 @@ def even_width(value: Any, name: str) -> int:
     return width
 
 
+def rotary_width(value: Any, d: int) -> int:
+    """Return `value` as an int, if it is an even integer from 2 to `d`."""
+    width = even_width(value, "rotary_dim")
+    if width > d:
+        raise ValueError(f"rotary_dim must be at most {d}, the width of a row, found {width}")
+    return width
+
+
 def positive_base(value: Any) -> float:
     """Return `value` as a float, if it is a finite number above 0."""
     if isinstance(value, bool | str | bytes):

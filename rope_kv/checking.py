@@ -68,7 +68,7 @@ def _judged(given: argparse.Namespace, asked: writing.Asked, impl: Implementatio
     from .sandbox.process import SandboxError
     from .testing.check import judge
 
-    seen = _progress(given, asked)
+    seen = _progress(given, asked, impl)
     keeps_nothing = given.profile in ("grade", "ci")
     try:
         with _no_hypothesis_files() if keeps_nothing else contextlib.nullcontext():
@@ -102,14 +102,16 @@ def _record(given: argparse.Namespace) -> Path | None:
     return where_to_record(given.record, given.no_record)
 
 
-def _progress(given: argparse.Namespace, asked: writing.Asked) -> progress.Silence:
+def _progress(
+    given: argparse.Namespace, asked: writing.Asked, impl: Implementation
+) -> progress.Silence:
     if given.verbose:
         return progress.Lines(_tell if asked.takes_stdout else _show_now)
     if given.quiet or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         return progress.Silence()
-    from .testing.property import all_properties
+    from .testing.property import properties_for
 
-    return progress.ChangingLine(sys.stderr, len(all_properties()))
+    return progress.ChangingLine(sys.stderr, len(properties_for(impl.capabilities)))
 
 
 def _show_now(line: str) -> None:

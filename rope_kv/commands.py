@@ -44,7 +44,15 @@ def replay(given: argparse.Namespace) -> int:
         show(f"LOAD_ERROR  {one_line(str(error))}")
         return 1
     with contextlib.closing(impl):
+        if not given.places:
+            examples = _concerning(impl, examples)
         return _replay_all(given, impl, examples)
+
+
+def _concerning(impl: Implementation, examples: list[Counterexample]) -> list[Counterexample]:
+    """Return the cases of properties that are checked of an implementation."""
+    declared = impl.capabilities
+    return [example for example in examples if not example.property.lacking(declared)]
 
 
 def _replay_all(
@@ -66,7 +74,9 @@ def _replay_all(
         elif result.outcome == "error":
             print(one_line(f"{example.path}: {result.message}"), file=sys.stderr)
     broken, not_run = outcomes.count("broken"), outcomes.count("not_run")
+    unchecked = outcomes.count("not_checked")
     also = f", {not_run} not run" if not_run else ""
+    also += f", {unchecked} not checked" if unchecked else ""
     counts = f"{outcomes.count('held')} held, {broken} broken{also} of {len(outcomes)}"
     show(f"{one_line(given.impl)}: {counts}")
     if "error" in outcomes:

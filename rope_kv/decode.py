@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .arguments import real_rows
+from .cache import KVCache
 from .rope import apply_rope
 
 Array = NDArray[np.float64]
@@ -29,54 +30,6 @@ class SupportsDecoding(Protocol):
 
     def project_out(self, rows: ArrayLike, /) -> Array:
         """Return outputs (n, D)."""
-
-
-class KVCache:
-    """The rotated keys and the values of the tokens seen, and the position of each.
-
-    A position is not a slot: it says when a token came, a slot only where its row is stored.
-    The store doubles when it is full, so that appending T rows copies O(T) rows in all.
-    """
-
-    def __init__(self, width: int) -> None:
-        self._length = 0
-        self._keys = np.empty((4, width))
-        self._values = np.empty((4, width))
-        self._positions = np.empty(4, dtype=np.int64)
-
-    def __len__(self) -> int:
-        return self._length
-
-    @property
-    def keys(self) -> Array:
-        """The rotated keys (n, D), oldest first."""
-        return self._keys[: self._length]
-
-    @property
-    def values(self) -> Array:
-        """The values (n, D), oldest first."""
-        return self._values[: self._length]
-
-    @property
-    def positions(self) -> NDArray[np.int64]:
-        """The absolute position (n,) at which each key was rotated."""
-        return self._positions[: self._length]
-
-    @property
-    def next_position(self) -> int:
-        """The position of the token that comes next: one after the newest, 0 at the start."""
-        return int(self._positions[self._length - 1]) + 1 if self._length else 0
-
-    def append(self, key: ArrayLike, value: ArrayLike, position: int) -> None:
-        """Keep one token: its rotated key (D,), its value (D,) and its absolute position."""
-        if self._length == len(self._positions):
-            self._keys = _doubled(self._keys)
-            self._values = _doubled(self._values)
-            self._positions = _doubled(self._positions)
-        self._keys[self._length] = key
-        self._values[self._length] = value
-        self._positions[self._length] = position
-        self._length += 1
 
 
 def attend(q: Array, cache: KVCache) -> Array:
@@ -119,7 +72,3 @@ def decode_incremental(decoder: SupportsDecoding, x_embedded: ArrayLike) -> Arra
         cache.append(k[0], v[0], position)
         outputs[t] = decoder.project_out(attend(q, cache))[0]
     return outputs
-
-
-def _doubled(store: NDArray[Any]) -> NDArray[Any]:
-    return np.concatenate([store, np.empty_like(store)])

@@ -7,6 +7,7 @@ other tests, and their Hypothesis settings, stay as they are.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -29,7 +30,7 @@ from .testing.diagnosis import confirmed, diagnosis
 from .testing.implementation import Implementation
 from .testing.loading import LoadError, SpecError
 from .testing.profiles import PROFILES, Profile
-from .testing.property import find_property
+from .testing.property import Property, find_property, properties_for
 from .testing.repetition import explained
 from .testing.search import replay, search
 
@@ -88,6 +89,32 @@ def pytest_report_header(config: pytest.Config) -> str:
     spec, level = config.getoption("--impl"), config.stash[_IMPL].isolation
     profile = _profile_of(config).name
     return f"rope_kv: {__version__}, {spec}, profile {profile}, {text.isolation(level)}"
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what does not concern what the implementation declares."""
+    shown = {prop.name for prop in properties_for(config.stash[_IMPL].capabilities)}
+    beyond = [
+        item
+        for item in items
+        if (found := _property_of(item)) is not None and found.name not in shown
+    ]
+    if beyond:
+        config.hook.pytest_deselected(items=beyond)
+        items[:] = [item for item in items if item not in beyond]
+
+
+def _property_of(item: pytest.Item) -> Property | None:
+    """Return the property that a test searches, or of which it replays a stored case."""
+    found = find_property(getattr(item, "obj", None))
+    if found is None and (path := getattr(item, "callspec", None)) is not None:
+        stored = path.params.get("path")
+        is_stored = "replay_file" in getattr(item, "fixturenames", ())
+        if is_stored and isinstance(stored, Path):
+            with contextlib.suppress(counterexample.CounterexampleError):
+                found = counterexample.load(stored).property
+    return found
 
 
 @pytest.fixture(scope="session")
@@ -153,6 +180,8 @@ def _conclude(item: pytest.Item, result: Result) -> None:
         pytest.fail(shown, pytrace=False)
     if result.outcome == "not_run":
         pytest.fail(f"not run, which is no pass: {result.message}", pytrace=False)
+    if result.outcome == "not_checked":
+        pytest.skip(f"not checked: {result.message}")
 
 
 def _diagnosis(config: pytest.Config, result: Result) -> Diagnosis | None:
@@ -170,6 +199,10 @@ def _diagnosis(config: pytest.Config, result: Result) -> Diagnosis | None:
         return known[function]
     found = known[function]
     return found if found and confirmed(found, results, impl) else None
+
+
+def _also(count: int, what: str) -> str:
+    return f", {count} {what}" if count else ""
 
 
 def _profile_of(config: pytest.Config) -> Profile:
@@ -215,7 +248,8 @@ class _Summary:
         )
         yield (
             f"{self._impl}: {outcomes['held']} held, {outcomes['broken']} broken"
-            f"{', ' + str(outcomes['not_run']) + ' not run' if outcomes['not_run'] else ''}; "
+            f"{_also(outcomes['not_run'], 'not run')}"
+            f"{_also(outcomes['not_checked'], 'not checked')}; "
             f"largest error of what held: {worst:.2g} of its rounding bound"
         )
         for function, lower in sorted(self._excused()):

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from .. import __version__
+from ..testing.capabilities import NOTHING_DECLARED
 from ..testing.case_json import to_json
 from ..testing.comparison import EXPECTED_AND_YOURS, Broken
 from ..testing.plain import one_line, plain
-from ..testing.property import Property, all_properties
+from ..testing.property import Property, properties_for
 from ..testing.verdict import Result, Verdict
 from . import numbers, sentences, text
 
@@ -28,7 +29,7 @@ def check50(verdict: Verdict, spec: str = "") -> dict[str, Any]:
     checks = [_check(verdict, result, spec) for result in verdict.results]
     if not checks:
         cause = {"rationale": "can't check until the code loads", "help": None}
-        checks = [_result(prop, None, cause) for prop in all_properties()]
+        checks = [_result(prop, None, cause) for prop in properties_for(NOTHING_DECLARED)]
     return {"slug": SLUG, "results": [_loads(verdict), *checks], "version": __version__}
 
 

@@ -81,6 +81,8 @@ def _header(verdict: Verdict) -> Markup:
     lines.append(element("p", f"{sentences.counts(verdict)}, in {verdict.seconds:.1f} s."))
     if reasons := sentences.not_run(verdict):
         lines.append(element("p", f"Not run: {reasons}."))
+    if reasons := sentences.not_checked(verdict):
+        lines.append(element("p", f"Not checked: {reasons}."))
     if word == "PASS":
         lines.append(element("p", f"Largest error: {sentences.largest_error(verdict)}."))
     if faults := text.errors(verdict):
@@ -153,7 +155,8 @@ def _named(result: Result) -> str:
 
 def _outcome(result: Result) -> str:
     outcome = result.outcome.replace("_", " ")
-    return f"{outcome}: {result.message}" if result.because else outcome
+    told = result.because or result.outcome == "not_checked"
+    return f"{outcome}: {result.message}" if told else outcome
 
 
 def _error(result: Result) -> str:

@@ -73,12 +73,15 @@ def _head(verdict: Verdict) -> Iterator[str]:
     if verdict.results:
         yield f"{sentences.counts(verdict)} in {verdict.seconds:.1f} s ({where})"
         rows = [
-            f"| `{name}` | {state} | {prose(sentences.function_note(verdict, name, state))} |"
+            f"| `{name}` | {state.replace('_', ' ')} | "
+            f"{prose(sentences.function_note(verdict, name, state))} |"
             for name, state in verdict.functions.items()
         ]
         yield "\n".join(["| function | state | properties |", "| --- | --- | --- |", *rows])
     if reasons := sentences.not_run(verdict):
         yield fenced(f"not run: {reasons}")
+    if reasons := sentences.not_checked(verdict):
+        yield fenced(f"not checked: {reasons}")
 
 
 def _sections(verdict: Verdict, spec: str) -> Iterator[list[str]]:

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ..testing.implementation import FUNCTIONS
+from ..testing.implementation import PARTS
 from ..testing.plain import one_line
 from ..testing.property import all_properties
 
@@ -44,7 +44,7 @@ def read(path: Path) -> dict[str, float]:
 def _known(given: str, path: Path) -> str:
     """Return the name of a function or a property, written with spaces or with underscores."""
     name = "_".join(given.replace("_", " ").replace("-", " ").split())
-    names = [*FUNCTIONS, *(prop.name for prop in all_properties())]
+    names = [*PARTS, *(prop.name for prop in all_properties())]
     if name in names:
         return name
     near = difflib.get_close_matches(name, names, 1)

@@ -24,6 +24,15 @@ def counts(verdict: Verdict) -> str:
     return ", ".join(f"{count} {word}" for word, count in found.items())
 
 
+def not_checked(verdict: Verdict) -> str:
+    """Return what must be declared for the other properties to be checked; "" for nothing."""
+    reasons = dict.fromkeys(result.message for result in verdict.with_outcome("not_checked"))
+    prefix = "declare "
+    parts = [reason.removeprefix(prefix) for reason in reasons if reason.startswith(prefix)]
+    others = [reason for reason in reasons if not reason.startswith(prefix)]
+    return "; ".join(([prefix + ", ".join(parts)] if parts else []) + others)
+
+
 def not_run(verdict: Verdict) -> str:
     """Return why properties were not run; "" where all were."""
     reasons = dict.fromkeys(result.message for result in verdict.with_outcome("not_run"))
@@ -38,11 +47,16 @@ def largest_error(verdict: Verdict) -> str:
 
 def function_note(verdict: Verdict, name: str, state: str) -> str:
     """Return what there is to say of one function, in a few words."""
+    if state == "not_checked":
+        return "not declared"
     if state == "held" and (cause := _cause(verdict, name)):
         return f"right by itself; wrong only because {cause} is"
     results = [r for r in verdict.results if r.property.function == name and not r.property.advice]
+    unchecked = sum(result.outcome == "not_checked" for result in results)
     held = sum(result.outcome == "held" for result in results)
-    note = f"{held} of {len(results)} properties hold"
+    note = f"{held} of {len(results) - unchecked} properties hold"
+    if unchecked:
+        note += f", {unchecked} not checked"
     found = verdict.diagnosis(name)
     return f"{note}; looks like {names(found)}" if found and found.looks_like else note
 

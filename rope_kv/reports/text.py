@@ -104,10 +104,14 @@ def summary(verdict: Verdict) -> str:
     """Return the last lines: each function, then the count and the verdict."""
     if verdict.verdict == "LOAD_ERROR":
         return f"LOAD_ERROR  {printable(verdict.message)}"
-    lines = [_function_line(verdict, name, state) for name, state in verdict.functions.items()]
+    lines = list(_function_lines(verdict))
     lines += ["", f"{verdict.verdict}  {sentences.counts(verdict)}  ({verdict.seconds:.1f} s)"]
     if reasons := sentences.not_run(verdict):
         lines.append(f"      not run: {reasons}")
+    if reasons := sentences.not_checked(verdict):
+        lines += textwrap.wrap(
+            f"not checked: {reasons}", WIDTH, initial_indent=" " * 6, subsequent_indent=" " * 19
+        )
     if verdict.verdict == "PASS":
         lines.append(f"      largest error: {sentences.largest_error(verdict)}")
     return "\n".join(lines)
@@ -129,6 +133,7 @@ def property_line(prop: Property) -> str:
             f"{prop.name}{kind}",
             *_labelled("law", prop.law),
             *_labelled("catches", prop.catches),
+            *([] if prop.of_the_exercise else _labelled("needs", ", ".join(prop.all_needs))),
         ]
     )
 
@@ -139,8 +144,12 @@ def _title(result: Result) -> str:
     return f"{title:<{WIDTH - len(word) - 1}} {word}"
 
 
-def _function_line(verdict: Verdict, name: str, state: str) -> str:
-    return f"{name:<20}{state:<9}{sentences.function_note(verdict, name, state)}"
+def _function_lines(verdict: Verdict) -> Iterator[str]:
+    states = {name: state.replace("_", " ") for name, state in verdict.functions.items()}
+    room = max(8, *map(len, states.values())) + 1
+    for name, state in states.items():
+        note = sentences.function_note(verdict, name, verdict.functions[name])
+        yield f"{name:<20}{state:<{room}}{note}"
 
 
 def _values(result: Result) -> list[str]:

@@ -3,30 +3,27 @@
 The grader sends CALL with an object and the contents of arrays:
     instance, replaced   which execution of the file, and the function that is replaced in it
     function             which one to call
-    arguments, named     a number, a list of numbers, or an object: {number} of an array or decoder
-                         that is known; {number, writeable} of a new array, whose content comes
-                         along, with {layout} where it is not contiguous; {number, width, base} of
-                         a decoder
+    on                   the number of what was started, if the function is a method of that
+    path                 whether it is a function of another name than the contract's
+    result               "value", "nothing" where what is returned does not matter, or the number
+                         that is given to what is started
+    arguments, named     what to call it with; see `arguments`
     refilled, dropped    the numbers of arrays whose content has changed, and of what is gone
     cap                  how many bytes a message of the worker may have
-    ahead                where the projections of all rows come along: q, k and v, or fewer
-The worker sends RETURNED with what it took ahead (`doubles.Ahead`), an object, and contents:
-    raised               kind and sentence, where the function returned nothing
-    number               of the result, if it is an array: that of one of ours, or a negative one
-    writeable, part_of   of a new array; the argument that it is a view of
-    type                 of a result that is no plain array
-    arrays, lists, decoders   what the function did to its arguments, and to earlier results
-In between it may send ASK: what it took ahead, which projection, of which decoder, and rows.
+    ahead                where projections come along: the decoder, which argument its rows are,
+                         and how many of q, k and v there are
+The worker sends RETURNED with what it took ahead (`doubles.Ahead`), an object, and contents; see
+`results`. In between it may send ASK: what it took ahead, which projection, of which decoder, and
+rows; or a question to a right function, see `questions`.
 """
 
 from __future__ import annotations
 
 import contextlib
-import operator
 import secrets
 import struct
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -35,16 +32,21 @@ from ..testing.implementation import printable
 from ..testing.loading import LoadError
 from ..testing.trace import TracedDecoder
 from . import wire
+from .arguments import Told, arrays_in
+from .foreseen import Foreseen
+from .link import Link, Started
 from .process import Deadline
-from .session import Session
+from .questions import right_answer
+from .results import Returned
 
 # What a worker may say of a call that returned nothing.
 _TOLD: tuple[Kind, ...] = ("raised", "unwritten", "missing", "type")
 KINDS: dict[str, Kind] = {kind: kind for kind in _TOLD}
-PARAMETERS = {"rope_freqs": ("d", "base"), "apply_rope": ("x", "positions", "base")}
-LARGEST_WIDTH = 1 << 16
 LARGEST_CAP = 1 << 23  # bytes of a message of the worker
-LONGEST_AHEAD = (1 << 16) - 1
+MOST_RECORDED = 1 << 28  # bytes of rows that a call may project: each is kept here
+# So many sessions and batches at once, and no property has any use for more.
+MOST_STARTED = 1000
+Result = Literal["value", "nothing", "started"]
 
 
 class TooMuchError(Exception):
@@ -58,49 +60,86 @@ class BreachError(Exception):
 class Call:
     """One call of a function, from its arguments to its result.
 
-    `replaced` is the name of a function of the code and what stands in for it, if one is.
+    `replaced` is the name of a function of the code and what stands in for it, if one is; `on` is
+    what was started and whose method is called, if it is one. `is_path` says that the function is
+    another path.
     """
 
     def __init__(
         self,
-        session: Session,
+        link: Link,
         instance: int,
         replaced: tuple[str, Callable[..., Any]] | None,
         function: str,
         timeout: float,
+        *,
+        on: Started | None = None,
+        is_path: bool = False,
+        result: Result = "value",
     ) -> None:
-        self._session = session
+        self._link = link
         self._instance = instance
         self._replaced = replaced
         self._function = function
-        self._worker = session.worker
+        self._on = on
+        self._is_path = is_path
+        self._result = result
+        self._worker = link.worker
         self._deadline = Deadline(timeout)
         self._sequence = secrets.randbits(32)
-        self._arguments: tuple[Any, ...] = ()
-        self._contents: list[Any] = []
         self._asked = 0
+        self._recorded = 0
         self._tokens = 0
-        self._ahead: tuple[TracedDecoder, Any] | None = None
+        self._heads = 2  # of queries and of keys
+        self._foreseen = Foreseen(None, None, at_once=False)
 
     def run(self, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
         """Make the call; return what the code returned, or raise what it came to."""
-        session, self._arguments = self._session, arguments
-        refilled = session.refilled()
-        self._contents = [content for _, content in refilled]
-        request = {
+        link, on = self._link, self._on
+        if self._result == "started" and link.count_started() >= MOST_STARTED:
+            raise Broken(f"{self._function}: {MOST_STARTED} sessions live already", "calls")
+        decoder: Any = on.decoder if on else next(iter(arguments), None)
+        self._tokens = self._counted(arguments)
+        if isinstance(decoder, TracedDecoder):
+            self._heads = decoder.heads + decoder.kv_heads
+        refilled = link.refilled()
+        told = Told(link)
+        told.contents += [content for _, content in refilled]
+        request: dict[str, Any] = {
             "instance": self._instance,
             "replaced": self._replaced[0] if self._replaced else None,
             "function": self._function,
-            "arguments": [self._described(argument) for argument in arguments],
-            "named": {name: self._described(value) for name, value in named.items()},
+            "path": self._is_path,
+            "result": link.number() if self._result == "started" else self._result,
+            "arguments": [told.of(argument) for argument in arguments],
+            "named": {name: told.of(value) for name, value in named.items()},
             "refilled": [number for number, _ in refilled],
-            "dropped": session.dropped(),
-            "cap": (cap := self._cap(arguments)),
+            "dropped": link.dropped(),
+            "cap": (cap := self._cap(arguments, decoder)),
         }
-        if self._function == "decode_incremental":
-            self._tokens = len(arguments[1])
-            self._project_ahead(request, *arguments)
-        self._send(wire.CALL, request, *self._contents)
+        if on is not None:
+            request["on"] = link.number_of(on)
+        at_once = self._function != "decode_incremental"
+        self._foreseen = Foreseen(decoder, arguments[-1] if arguments else None, at_once=at_once)
+        if self._foreseen.contents:
+            request["ahead"] = [link.number_of(decoder), len(arguments) - 1, len(decoder.ahead)]
+        self._send(wire.CALL, request, *told.contents, *self._foreseen.contents)
+        answer, contents = self._answered(cap)
+        with _understood():
+            returned = Returned(link, self._function, arguments, answer, contents)
+            returned.apply()
+            if "raised" in answer:
+                raise _failure(*answer["raised"])
+            if self._result == "value":
+                return returned.result()
+        if self._result == "nothing":
+            return None
+        started = Started(decoder, on.tokens if on else 0)
+        link.keep(request["result"], started)
+        return started
+
+    def _answered(self, cap: int) -> tuple[dict[str, Any], Iterator[Any]]:
+        """Answer what the code asks until the call is over; return what is told of it."""
         while True:
             try:
                 frame = self._worker.receive(self._deadline, cap)
@@ -115,19 +154,26 @@ class Call:
                 if frame.kind != wire.RETURNED:
                     raise ValueError
                 took, answer, *contents = frame.items
+                if type(answer) is not dict:
+                    raise ValueError
                 self._take_note(took)
-                content = iter(contents)
-                self._apply(answer, content)
-                if "raised" in answer:
-                    raise _failure(*answer["raised"])
-                return self._result(answer, content)
+                return answer, iter(contents)
 
-    def _cap(self, arguments: tuple[Any, ...]) -> int:
+    def _counted(self, arguments: tuple[Any, ...]) -> int:
+        """Return how many tokens the code may ask of: those of the call, and of all before it."""
+        if self._on is None:
+            decodes = isinstance(next(iter(arguments), None), TracedDecoder)
+            return sum(len(rows) for rows in arrays_in(arguments)) if decodes else 0
+        self._on.tokens += sum(len(rows) for rows in arrays_in(arguments))
+        return self._on.tokens
+
+    def _cap(self, arguments: tuple[Any, ...], decoder: Any) -> int:
         """Return how many bytes a message of the worker may have."""
-        given = sum(a.nbytes for a in arguments if isinstance(a, np.ndarray))
+        given = sum(8 * int(array.size) for array in arrays_in(arguments))
+        if isinstance(decoder, TracedDecoder):
+            given *= max(1, -(-decoder.heads * decoder.head_dim // decoder.width))
         # Twice what it knows: all of it may have changed.
-        cap = wire.SMALLEST_CAP + 16 * given + 2 * self._session.size()
-        return min(cap, LARGEST_CAP)
+        return min(wire.SMALLEST_CAP + 16 * given + 2 * self._link.size(), LARGEST_CAP)
 
     def _send(self, kind: int, *items: Any) -> None:
         frame = wire.pack(kind, self._sequence, *items)
@@ -135,28 +181,6 @@ class Call:
             self._worker.send(frame, self._deadline)
         except wire.WireError as error:
             raise BreachError(str(error)) from None
-
-    def _described(self, value: Any) -> Any:
-        """Return an argument as the worker is told of it."""
-        if not isinstance(value, np.ndarray | TracedDecoder):
-            return value
-        number = self._session.number_of(value)
-        is_new = number is None
-        if number is None:
-            number = self._session.number()
-            self._session.keep(number, value)
-        if isinstance(value, TracedDecoder):
-            return {"number": number, "width": value.width, "base": value.base}
-        if not is_new:
-            return {"number": number}
-        described = {"number": number, "writeable": value.flags.writeable}
-        if value.flags.c_contiguous:
-            self._contents.append(value)
-            return described
-        memory, offset = _memory_of(value)
-        self._contents.append(memory)
-        layout = [wire.code_of(value.dtype), value.shape, value.strides, offset]
-        return described | {"layout": layout}
 
     def _answer(self, took: Any = None, what: Any = None, *question: Any) -> None:
         """Do what the code asked of its decoder, or of a right function, and say what came of it.
@@ -171,124 +195,47 @@ class Call:
                 answer = self._right_one(*question[1:])
             else:
                 answer = self._projected(what, *question)
-        except (
-            *(TypeError, ValueError, LookupError, AttributeError),
-            *(ArithmeticError, MemoryError),
-        ) as error:
+        except TooMuchError:
+            raise
+        except Exception as error:
             self._send(wire.REFUSE, type(error).__name__, str(error))
         else:
             self._send(wire.ANSWER, answer)
 
-    def _project_ahead(self, request: dict[str, Any], decoder: Any, x: Any) -> None:
-        """Add the projections of all rows to a request, where they are of the usual kind.
-
-        Row by row, as they would be asked for: all at once, the last bits might differ.
-        """
-        usual = isinstance(decoder, TracedDecoder) and x.dtype == np.float64
-        if usual and x.ndim == 2 and x.shape[1] == decoder.width and 0 < len(x) <= LONGEST_AHEAD:
-            self._ahead = decoder, x.copy()
-            request["ahead"] = True
-            for name in decoder.ahead:
-                rows = [decoder.answer(name, x[t : t + 1]) for t in range(len(x))]
-                self._contents.append(np.concatenate(rows))
-
     def _projected(self, what: int, number: int, rows: Any) -> Any:
         """Return what a projection answers."""
-        decoder, name = self._session.find(number), wire.PROJECTIONS[what]
+        decoder, name = self._link.find(number), wire.PROJECTIONS[what]
         if not isinstance(decoder, TracedDecoder) or not isinstance(rows, np.ndarray):
             raise ValueError("this decoder belongs to an earlier call, which is over")
         if name == "forward_full" and len(rows) > self._tokens:
             raise ValueError(f"{len(rows)} rows, where {self._tokens} were given")
+        widest = max(decoder.width, decoder.heads * decoder.head_dim)
+        count = rows.size // max(1, rows.shape[-1]) if rows.ndim else 1
+        if 8 * widest * count > LARGEST_CAP:
+            raise ValueError(f"{count} rows in one call, which is too many")
+        self._recorded += rows.nbytes
+        if self._recorded > MOST_RECORDED:
+            raise TooMuchError(f"projected more than {MOST_RECORDED} bytes of rows")
         return getattr(decoder, name)(rows)
 
     def _take_note(self, took: bytes) -> None:
         """Record the projections that the code took from what came along with the request."""
         for what, place in wire.TAKEN.iter_unpack(took):
-            if self._ahead is None or what > 2 or place >= len(self._ahead[1]):
-                raise ValueError
-            decoder, x = self._ahead
-            decoder.record(wire.PROJECTIONS[what], x[place : place + 1])
+            self._foreseen.take_note(what, place)
             self._count()
 
     def _count(self) -> None:
         """Count a question; end a call that has more of them than the worst decode loop."""
         self._asked += 1
-        most = 64 + 64 * self._tokens + 4 * self._tokens**2
+        most = (64 + 64 * self._tokens + 4 * self._tokens**2) * self._heads // 2
         if self._asked > most:
             raise TooMuchError(f"projected more than {most} times for {self._tokens} tokens")
 
     def _right_one(self, question: dict[str, Any], *arrays: Any) -> Any:
-        """Return what the function that stands in for one of the code returns.
-
-        ValueError or TypeError where it is asked what costs more than any decode loop needs.
-        """
+        """Return what the function that stands in for one of the code returns."""
         if self._replaced is None:
             raise ValueError("there is no such function")
-        name, function = self._replaced
-
-        def found(value: Any) -> Any:
-            return arrays[value["array"]] if isinstance(value, dict) else value
-
-        given = dict(zip(PARAMETERS[name], map(found, question["arguments"]), strict=False))
-        given |= {key: found(value) for key, value in question["named"].items()}
-        base = float(given.pop("base", 10000))
-        if not 0 < base < np.inf:
-            raise ValueError("base must be a finite number above 0")
-        if name == "rope_freqs":
-            (d,) = given.values()
-            if not 0 <= operator.index(d) <= LARGEST_WIDTH:
-                raise ValueError(f"d must be from 0 to {LARGEST_WIDTH}")
-            return function(operator.index(d), base)
-        x, positions = np.asarray(given["x"], dtype=float), np.asarray(given["positions"])
-        if x.ndim != 2 or positions.shape != x.shape[:1] or 0 in x.shape:
-            raise ValueError("x must have shape (T, d), and positions (T,)")
-        return function(x, positions, base)
-
-    def _apply(self, answer: dict[str, Any], contents: Iterator[Any]) -> None:
-        """Do here what the code did to objects that are doubles of ours."""
-        for number, writeable, is_like_before in answer.get("arrays", ()):
-            content = next(contents) if is_like_before else None
-            value = self._session.find(number)
-            if value is None:
-                continue
-            if content is None or content.shape != value.shape or content.dtype != value.dtype:
-                raise Broken(f"{self._function} gave an array another shape or dtype", "purity")
-            with contextlib.suppress(ValueError):  # A view of what may not be written.
-                value.flags.writeable = True
-                value[...] = content
-            value.flags.writeable = bool(writeable) and value.flags.writeable
-            self._session.keep(number, value)
-        if "lists" in answer:
-            at, entries = answer["lists"]
-            self._arguments[at][:] = entries
-        if "decoders" in answer:
-            number, name = answer["decoders"]
-            self._session.find(number).note_change(printable(name))
-
-    def _result(self, answer: dict[str, Any], contents: Iterator[Any]) -> Any:
-        """Return what the code returned: the same object, where it is one of ours."""
-        if "type" in answer:
-            return _foreign(printable(answer["type"]), next(contents, None))
-        number = answer["number"]
-        known = self._session.find(number)
-        if known is not None:
-            return known
-        content = next(contents, None)
-        if type(content) is not np.ndarray or number >= 0:
-            raise ValueError
-        value = self._view(content, *answer["part_of"]) if "part_of" in answer else content
-        value.flags.writeable = bool(answer["writeable"]) and value.flags.writeable
-        self._session.keep(number, value)
-        return value
-
-    def _view(self, content: Any, number: int, offset: int, strides: list[int]) -> Any:
-        """Return a result that is part of an argument's memory as just that, if it is."""
-        with contextlib.suppress(ValueError, TypeError, OverflowError):
-            whole = self._session.find(number)
-            view = np.ndarray(content.shape, content.dtype, whole, offset, tuple(strides))
-            if whole is not None and view.tobytes() == content.tobytes():
-                return view
-        return content
+        return right_answer(*self._replaced, question, arrays)
 
 
 @contextlib.contextmanager
@@ -313,37 +260,3 @@ def _failure(how: str, text: str) -> Exception:
     if not text:
         raise ValueError
     return LoadError(printable(text)) if how == "load" else Broken(printable(text), KINDS[how])
-
-
-def _memory_of(array: Any) -> tuple[Any, int]:
-    """Return the memory that an array's entries lie in, as bytes, and where its first one is."""
-    low, high = wire.extent(array)
-    whole = array
-    while isinstance(whole.base, np.ndarray):
-        whole = whole.base
-    start, _ = wire.extent(whole)
-    content = np.frombuffer(whole.tobytes(order="A"), np.uint8)[low - start : high - start]
-    return content.copy(), array.__array_interface__["data"][0] - low
-
-
-class _Foreign:
-    """A stand-in for a result that is no plain array: the name of its type, and its numbers."""
-
-    numbers: Any = None
-
-    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
-        if self.numbers is None:
-            raise TypeError("not an array of numbers")
-        return np.array(self.numbers, dtype=dtype)
-
-
-def _foreign(name: str, numbers: Any) -> Any:
-    if name == "NoneType":
-        return None
-    if name == "ndarray of object" and numbers is not None:
-        return numbers.astype(object)
-    if name in ("list", "tuple") and numbers is not None and numbers.ndim:
-        return numbers.tolist() if name == "list" else tuple(numbers.tolist())
-    stand_in = type(name[:80], (_Foreign,), {})()
-    stand_in.numbers = numbers
-    return stand_in

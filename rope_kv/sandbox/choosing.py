@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from ..testing.implementation import Implementation, InProcess
 from ..testing.loading import file_and_attribute, load
-from .client import open_file
+from .client import Isolated, open_file
 from .levels import LEVELS, Level
 from .process import SandboxError, why_not
 from .submission import Limits
@@ -26,14 +26,26 @@ def open_implementation(
     isolation: Isolation = "auto",
     limits: Limits | None = None,
     at_least: Level | None = None,
+    *,
+    exercise: bool = False,
 ) -> Implementation:
     """Return the implementation that `target` names (see `load`); `close` it after use.
 
     `isolation` is "auto" (a file runs isolated, anything else in this process), "none" (in this
-    process), "isolated" (at the strongest level that works here), or the name of a level.
+    process), "isolated" (at the strongest level that works here), or the name of a level. Where it
+    is to be judged by the `exercise`, what it declares counts for nothing.
     SandboxError where that is not to be had, or not `at_least` the level named there; ValueError
     where there is no such isolation.
     """
+    opened = _opened(target, isolation, limits or Limits(), at_least)
+    if exercise:
+        opened.declare_nothing()
+    return opened
+
+
+def _opened(
+    target: Any, isolation: Isolation, limits: Limits, at_least: Level | None
+) -> InProcess | Isolated:
     if isinstance(target, InProcess):
         return target
     if isolation not in ISOLATIONS:

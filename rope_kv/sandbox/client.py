@@ -16,17 +16,21 @@ from typing import Any
 
 import numpy as np
 
+from ..testing.capabilities import NOTHING_DECLARED, Capabilities
 from ..testing.comparison import Broken, Kind
 from ..testing.loading import LoadError, titled
-from .call import BreachError, Call, TooMuchError
+from ..testing.started import Batch, Session
+from .call import BreachError, Call, Result, TooMuchError
 from .levels import Level
+from .link import Link, Started
 from .process import GoneError, LateError, SandboxError
-from .session import Session
 from .submission import Limits, Submission, read_source
 
 # After a call that did not return, others are given up sooner. What is then shown as the smallest
 # case has been repeated, in a process of its own, with all the time that is allowed.
 SOONER = 4
+# Methods of what was started that return what matters.
+RETURNING = ("feed", "length")
 
 
 class Isolated:
@@ -36,22 +40,27 @@ class Isolated:
         self,
         submission: Submission,
         name: str,
-        session: Session | None = None,
+        link: Link | None = None,
         replaced: tuple[str, Callable[..., Any]] | None = None,
     ) -> None:
         self.name = name
         self._submission = submission
-        self._session = session or Session(submission, 0)
+        self._link = link or Link(submission, 0)
         self._replaced = replaced
-        self._instance = self._session.number()
-        weakref.finalize(self, self._session.drop, self._instance).atexit = False
+        self._instance = self._link.number()
+        weakref.finalize(self, self._link.drop, self._instance).atexit = False
 
     @property
     def isolation(self) -> Level:
         """The level of isolation that was reached."""
         return self._submission.level
 
-    def rope_freqs(self, d: int, *base: float, **named: float) -> Any:
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the file declares beyond the exercise, as it did when it was first loaded."""
+        return self._submission.capabilities
+
+    def rope_freqs(self, d: int, *base: float, **named: Any) -> Any:
         """Call rope_freqs."""
         return self._call("rope_freqs", (d, *base), named)
 
@@ -63,55 +72,90 @@ class Isolated:
         """Call decode_incremental."""
         return self._call("decode_incremental", (decoder, x_embedded), {})
 
+    def convert_layout(self, x: Any, source: str, target: str) -> Any:
+        """Call convert_layout."""
+        return self._call("convert_layout", (x, source, target), {})
+
+    def path(self, name: str, decoder: Any, x_embedded: Any) -> Any:
+        """Call another function that is declared to do what decode_incremental does."""
+        return self._call(name, (decoder, x_embedded), {}, is_path=True)
+
+    def start(self, decoder: Any, **named: Any) -> Session:
+        """Start a session."""
+        return Session(self, self._call("start", (decoder,), named, result="started"))
+
+    def start_batch(self, decoder: Any, size: int, **named: Any) -> Batch:
+        """Start a batch."""
+        return Batch(self, self._call("start_batch", (decoder, size), named, result="started"))
+
+    def on(self, started: Started, method: str, *arguments: Any) -> Any:
+        """Call a method of what was started; what is no method is an attribute."""
+        if self._link.number_of(started) is None:
+            raise Broken(f"{method} of what a process had started that is over", "protocol")
+        result: Result = "value" if method in RETURNING else "nothing"
+        if method == "fork":
+            result = "started"
+        return self._call(method, arguments, {}, on=started, result=result)
+
     def fresh(self) -> Isolated:
         """Return the file executed anew, in the same process."""
-        return Isolated(self._submission, self.name, self._session, self._replaced)
+        return Isolated(self._submission, self.name, self._link, self._replaced)
 
     def with_replaced(self, name: str, function: Callable[..., Any]) -> Isolated:
         """Return the same code, fresh, in which the others call `function` by that name."""
-        return Isolated(self._submission, self.name, self._session, (name, function))
+        return Isolated(self._submission, self.name, self._link, (name, function))
 
     @contextlib.contextmanager
     def restarted(self, seed: int = 0) -> Iterator[Isolated]:
         """Give the file in a process of its own, which ends with the block."""
-        session = Session(self._submission, seed)
+        link = Link(self._submission, seed)
         try:
-            yield Isolated(self._submission, self.name, session, self._replaced)
+            yield Isolated(self._submission, self.name, link, self._replaced)
         finally:
-            session.end()
+            link.end()
+
+    def declare_nothing(self) -> None:
+        """Forget what the code declares: it is to be judged by the exercise alone."""
+        self._submission.capabilities = NOTHING_DECLARED
 
     def close(self) -> None:
         """End all processes."""
-        self._session.end()
+        self._link.end()
         self._submission.close()
 
-    def _call(self, function: str, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    def _call(
+        self,
+        function: str,
+        arguments: tuple[Any, ...],
+        named: dict[str, Any],
+        **how: Any,
+    ) -> Any:
         if self._replaced is not None and self._replaced[0] == function:
             return self._replaced[1](*arguments, **named)
-        session, seconds = self._session, self._submission.limits.call_timeout
-        timeout = seconds / SOONER if session.has_hung else seconds
+        link, seconds = self._link, self._submission.limits.call_timeout
+        timeout = seconds / SOONER if link.has_hung else seconds
         try:
             with np.errstate(all="ignore"):
-                call = Call(session, self._instance, self._replaced, function, timeout)
+                call = Call(link, self._instance, self._replaced, function, timeout, **how)
                 return call.run(arguments, named)
         except (Broken, LoadError):
             raise
         except LateError:
-            session.has_hung = True
-            session.end()
+            link.has_hung = True
+            link.end()
             broken = Broken(f"{function} has not returned after {seconds:g} s", "hang")
         except GoneError:
-            how = session.end()
+            ended = link.end()
             kind: Kind = "attack" if self._submission.zygote.is_closed else "crash"
-            broken = Broken(f"{function} ended its process: it {how}", kind)
+            broken = Broken(f"{function} ended its process: it {ended}", kind)
         except TooMuchError as error:
-            session.end()
+            link.end()
             broken = Broken(f"{function} {error}", "calls")
         except BreachError as error:
-            session.end()
+            link.end()
             broken = Broken(f"{function} sent {error}", "protocol")
         except BaseException:
-            session.end()  # Whatever it answers to this call, nothing waits for it.
+            link.end()  # Whatever it answers to this call, nothing waits for it.
             raise
         raise broken
 

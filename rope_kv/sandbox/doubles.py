@@ -6,7 +6,8 @@ decoder is one whose projections are done over there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import copy
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,16 +31,25 @@ class Kept(NamedTuple):
 class Decoder:
     """The decoder that the code is given: its projections are done by the grader.
 
-    `Wq, Wk, Wv, Wo` have their shape (D, D), and are NaN: weights may not be read here.
+    It has the settings of the grader's own. `Wq, Wk, Wv, Wo` have their shapes, and are NaN:
+    weights may not be read here.
     """
 
+    width: int
+    heads: int
+    kv_heads: int
+    head_dim: int
+
     def __init__(
-        self, width: int, base: float, ask: Callable[[int, int, Any], Any], number: int
+        self, settings: dict[str, Any], ask: Callable[[int, int, Any], Any], number: int
     ) -> None:
-        self.width = width
-        self.base = base
-        for name in ("Wq", "Wk", "Wv", "Wo"):
-            setattr(self, name, np.full((width, width), np.nan))
+        for name, value in settings.items():
+            setattr(self, name, value)
+        queries, keys = self.heads * self.head_dim, self.kv_heads * self.head_dim
+        self.Wq = np.full((self.width, queries), np.nan)
+        self.Wk = np.full((self.width, keys), np.nan)
+        self.Wv = np.full((self.width, keys), np.nan)
+        self.Wo = np.full((queries, self.width), np.nan)
         self._ask = ask
         self._number = number
 
@@ -67,28 +77,45 @@ class Decoder:
 class Ahead:
     """Projections of the rows of one call, which came along with it.
 
-    A loop asks for q, k and v of each row: so it need not wait for each. What it took from here
-    is told with the next message, and recorded by the grader as if it had been asked.
+    A loop asks for q, k and v of each row, and what takes several rows at once asks for those of
+    them all: so it need not wait for each. What it took from here is told with the next message,
+    and recorded by the grader as if it had been asked.
+
+    `answers` are those for each row of `x`, one below the other, and `whole` those for all.
     """
 
-    def __init__(self, number: int = 0, x: Any = None, answers: Sequence[Any] = ()) -> None:
+    def __init__(
+        self,
+        number: int = 0,
+        x: Any = None,
+        answers: Sequence[Any] = (),
+        whole: Sequence[Any] = (),
+    ) -> None:
         self._number = number
+        self._x: Any = x.copy() if answers else None
         self._places = {x[t].tobytes(): t for t in range(len(x))} if answers else {}
         self._answers = answers
+        self._whole = whole
         self._told: list[bytes] = []
 
     def take(self, what: int, number: int, rows: Any) -> Any:
         """Return the answer to a question, if it is there, or None."""
-        if number != self._number or what >= len(self._answers) or rows.dtype != np.float64:
+        x = self._x
+        if number != self._number or what >= len(self._answers) or rows.dtype != x.dtype:
             return None
         if len(self._told) >= MOST_UNTOLD:
             return None
-        width = self._answers[what].shape[1]
-        place = self._places.get(rows.tobytes()) if rows.shape == (1, width) else None
-        if place is None:
+        if rows.shape == (1, x.shape[1]):
+            place = self._places.get(rows.tobytes())
+            answer = None if place is None else self._answers[what][place : place + 1]
+        elif self._whole and rows.shape == x.shape and rows.tobytes() == x.tobytes():
+            place, answer = len(x), self._whole[what]
+        else:
+            return None
+        if place is None or answer is None:
             return None
         self._told.append(wire.TAKEN.pack(what, place))
-        return self._answers[what][place : place + 1].copy()
+        return answer.copy()
 
     def told(self) -> bytes:
         """Return what was taken since this was asked last."""
@@ -109,7 +136,7 @@ def numeric(rows: Any) -> Any:
 
 def plain(value: Any, arrays: list[Any]) -> Any:
     """Return an argument that the code gave as JSON, an array in it being put into `arrays`."""
-    if value is None or type(value) in (int, float, str):
+    if value is None or type(value) in (bool, int, float, str):
         return value
     if isinstance(value, np.integer):
         return int(value)
@@ -117,6 +144,8 @@ def plain(value: Any, arrays: list[Any]) -> Any:
         return float(value)
     if isinstance(value, list | tuple | range) and np.ndim(value) == 1:
         return [plain(entry, arrays) for entry in value]
+    if isinstance(value, Mapping):
+        return {"mapping": {name: plain(entry, arrays) for name, entry in value.items()}}
     arrays.append(numeric(value))
     return {"array": len(arrays) - 1}
 
@@ -134,27 +163,35 @@ def equal(one: list[Any], other: list[Any]) -> bool:
 
 
 def attributes(decoder: Decoder) -> dict[str, Any]:
-    """Return what a decoder's attributes are, arrays by their content."""
-    return {
-        name: value.tobytes() if isinstance(value, np.ndarray) else value
-        for name, value in vars(decoder).items()
-    }
+    """Return what a new decoder's attributes are, arrays by their content."""
+    found = {name: _content(value) for name, value in vars(decoder).items()}
+    found["scaling"] = copy.deepcopy(found["scaling"])  # It can be changed in its place.
+    return found
+
+
+def _content(value: Any) -> Any:
+    return value.tobytes() if isinstance(value, np.ndarray) else value
 
 
 def changed(decoder: Decoder, before: dict[str, Any]) -> str | None:
     """Return the name of an attribute that is new or no longer what it was, or None."""
-    now = attributes(decoder)
+    now = {name: _content(value) for name, value in vars(decoder).items()}
     if new := now.keys() - before.keys():
         return min(new)
     for name, value in before.items():
-        if name not in now or type(now[name]) is not type(value) or now[name] != value:
+        if name not in now or type(now[name]) is not type(value):
+            return name
+        try:
+            if now[name] != value:
+                return name
+        except Exception:  # Of what was put into a scaling, and is not to be compared.
             return name
     return None
 
 
 def part_of(result: Any, given: list[Any], arguments: list[Any]) -> list[Any]:
     """Return of which argument a result is a view, where in it, and how; [] for none."""
-    for value, argument in zip(given, arguments, strict=True):
+    for value, argument in _flat(given, arguments):
         if type(value) is np.ndarray and np.may_share_memory(value, result):
             (start, end), (low, high) = wire.extent(value), wire.extent(result)
             if start <= low and high <= end:
@@ -162,6 +199,15 @@ def part_of(result: Any, given: list[Any], arguments: list[Any]) -> list[Any]:
                 offset = result.__array_interface__["data"][0] - origin
                 return [argument["number"], offset, list(result.strides)]
     return []
+
+
+def _flat(given: list[Any], arguments: list[Any]) -> list[tuple[Any, Any]]:
+    """Return each argument and what was told of it, those in a list of arrays by themselves."""
+    pairs = list(zip(given, arguments, strict=True))
+    for value, argument in list(pairs):
+        if type(argument) is dict and "list" in argument:
+            pairs += zip(value, argument["list"], strict=False)  # The code may have cut the list.
+    return pairs
 
 
 def type_of(result: Any) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from ..testing.capabilities import NOTHING_DECLARED, Capabilities, CapabilityError
 from ..testing.implementation import printable
-from ..testing.loading import LoadError, SpecError, titled
+from ..testing.loading import NO_BFLOAT16, LoadError, SpecError, titled
 from . import wire
 from .levels import Level
 from .process import Deadline, GoneError, LateError, Worker, start
@@ -27,7 +28,10 @@ class Limits(NamedTuple):
 
 
 class Submission:
-    """A file of code, and the processes that run it."""
+    """A file of code, and the processes that run it.
+
+    `capabilities` are what it declared when it was first loaded; nothing before.
+    """
 
     def __init__(
         self, source: bytes, name: str, attribute: str, level: Level | None, limits: Limits
@@ -38,6 +42,8 @@ class Submission:
         self.limits = limits
         self.zygote = start(level, limits.memory)
         self.level = self.zygote.level
+        self.capabilities = NOTHING_DECLARED
+        self._has_declared = False
 
     def load(self, seed: int) -> Worker:
         """Return a new worker that has loaded the file."""
@@ -52,10 +58,17 @@ class Submission:
             worker.send(wire.pack(wire.LOAD, 0, *arguments), deadline)
             frame = worker.receive(deadline, wire.SMALLEST_CAP)
             if frame.kind == wire.LOADED:
+                self._note(*frame.items)
                 return worker
+            if frame.kind != wire.FAILED:
+                raise ValueError
             kind, text = map(printable, frame.items)
-            if "ModuleNotFoundError" in text:
+            if NO_BFLOAT16 in text:
+                text = f"{title} cannot be loaded: {NO_BFLOAT16}; {ALONE}"
+            elif "ModuleNotFoundError" in text:
                 text += f"; {ALONE}"
+        except CapabilityError as error:
+            kind, text = "", f"{title} cannot be loaded: {printable(str(error))}"
         except LateError:
             kind, text = "", f"{title} cannot be loaded: it has not ended after {seconds:g} s"
         except GoneError:
@@ -66,6 +79,16 @@ class Submission:
         if kind == "SpecError" and self.attribute:
             raise SpecError(text)
         raise LoadError(text, self.level)
+
+    def _note(self, declared: dict[str, Any]) -> None:
+        """Take what a worker says of the file for declared, if it can be."""
+        if type(declared) is not dict:
+            raise TypeError
+        capabilities = Capabilities.of(declared)
+        if capabilities.dtype == "bfloat16":
+            raise CapabilityError(f"{NO_BFLOAT16}; {ALONE}")
+        if not self._has_declared:
+            self.capabilities, self._has_declared = capabilities, True
 
     def close(self) -> None:
         """End all processes."""

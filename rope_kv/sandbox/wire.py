@@ -18,6 +18,8 @@ MAGIC = b"rk"
 SMALLEST_CAP = 1 << 16  # bytes of a body
 LONGEST_TEXT = 4096  # bytes
 MOST_DIMENSIONS = 8
+# A list is carried entry by entry up to so many, each an item; and as its numbers up to so many.
+MOST_PARTS, LONGEST_LIST = 100, 1 << 16
 
 # What a worker may ask: a projection, or a function of the contract in its right form.
 PROJECTIONS = ("project_q", "project_k", "project_v", "project_out", "forward_full")

@@ -4,17 +4,17 @@ Standard library and numpy only, and the modules of the package that load and ca
 Nothing here is a defence: the code that runs here can change all of it. What it is allowed to do
 is decided by the kernel, and what it answers is checked by the grader.
 
-A call works on the grader's own objects as far as can be seen from here: an argument that is the
-same object there is the same object here, and what the code does to one is told with the answer.
+A call works on the grader's own objects as far as can be seen from here; see `objects`.
 """
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import linecache
 import os
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib.util import decode_source
 from pathlib import Path
 from typing import Any
@@ -22,10 +22,11 @@ from typing import Any
 import numpy as np
 
 from ..testing.comparison import Broken
-from ..testing.implementation import InProcess, told
+from ..testing.implementation import ATTRIBUTES, InProcess, told
 from ..testing.loading import LoadError, SpecError, from_source, titled
 from . import doubles, probes, wire
-from .doubles import Ahead, Decoder, Kept
+from .doubles import Ahead
+from .objects import Objects
 
 
 class Worker:
@@ -43,8 +44,7 @@ class Worker:
         self._loaded: InProcess | None = None
         self._ahead = Ahead()
         self._instances: dict[int, InProcess] = {}
-        self._kept: dict[int, Kept] = {}
-        self._decoders: dict[int, tuple[Decoder, dict[str, Any]]] = {}
+        self._objects = Objects(self._projected)
 
     def serve(self) -> None:
         """Answer until the grader closes the socket."""
@@ -76,38 +76,55 @@ class Worker:
             text = f"{called} cannot be loaded: it raised KeyboardInterrupt"
             self._send(wire.FAILED, "LoadError", text)
             return
-        self._send(wire.LOADED)
+        self._send(wire.LOADED, dataclasses.asdict(self._loaded.capabilities))
 
     def _call(self, request: dict[str, Any], *contents: Any) -> None:
         """Make a call and tell what came of it; see `call` for the form of both messages."""
         self._cap = request["cap"]
-        for number in request["dropped"]:
-            for table in (self._instances, self._kept, self._decoders):
-                table.pop(number, None)
-        content = iter(contents)
+        objects, content = self._objects, iter(contents)
         for number in request["refilled"]:
-            self._refill(number, next(content))
+            objects.refill(number, next(content))
+        for number in request["dropped"]:  # Afterwards: code may have kept a view of it.
+            objects.drop(number)
+            self._instances.pop(number, None)
         arguments = request["arguments"]
-        given = [self._argument(argument, content) for argument in arguments]
-        named = {name: self._argument(arg, content) for name, arg in request["named"].items()}
+        given = [objects.argument(argument, content) for argument in arguments]
+        named = {name: objects.argument(arg, content) for name, arg in request["named"].items()}
         self._ahead = Ahead()
         if "ahead" in request:
-            self._ahead = Ahead(arguments[0]["number"], given[1], list(content))
+            number, at, count = request["ahead"]
+            rest = list(content)
+            self._ahead = Ahead(number, given[at], rest[:count], rest[count:])
         function = request["function"]
         answer: dict[str, Any] = {}
         try:
-            impl = self._instance(request["instance"], request["replaced"])
-            result = getattr(impl, function)(*given, **named)
+            result = self._result(request, given, named)
         except Broken as broken:
             answer["raised"] = [broken.kind, broken.sentence[: wire.LONGEST_TEXT]]
         except LoadError as error:
             answer["raised"] = ["load", str(error)[: wire.LONGEST_TEXT]]
         except KeyboardInterrupt as error:
             answer["raised"] = ["raised", f"{function} raised {told(error, '')}"]
-        arrays = self._changes(given, arguments, answer)
-        if "raised" not in answer:
-            arrays += self._result(function, result, given, arguments, answer)
+        arrays = objects.changes(given, arguments, answer)
+        if "raised" not in answer and request["result"] == "value":
+            largest = self._cap // 2
+            arrays += objects.result(function, result, given, arguments, answer, largest)
+        elif "raised" not in answer and request["result"] != "nothing":
+            objects.started[request["result"]] = result
         self._send(wire.RETURNED, self._ahead.told(), answer, *arrays)
+
+    def _result(self, request: dict[str, Any], given: list[Any], named: dict[str, Any]) -> Any:
+        """Return what the function that is asked for returns."""
+        function = request["function"]
+        if "on" in request:
+            started = self._objects.started[request["on"]]
+            if function in ATTRIBUTES:
+                return getattr(started, function)
+            return getattr(started, function)(*given)
+        impl = self._instance(request["instance"], request["replaced"])
+        if request["path"]:
+            return impl.path(function, *given)
+        return getattr(impl, function)(*given, **named)
 
     def _instance(self, number: int, replaced: str | None) -> InProcess:
         if number not in self._instances:
@@ -125,100 +142,6 @@ class Worker:
         by_name = {name: doubles.plain(value, arrays) for name, value in named.items()}
         question = {"arguments": plain, "named": by_name}
         return self._asked(wire.RIGHT_ONE, 0, question, *arrays)
-
-    def _argument(self, argument: Any, contents: Iterator[Any]) -> Any:
-        """Return the object that an argument describes: the one it was before, if it is known."""
-        if type(argument) is list:
-            return list(argument)
-        if type(argument) is not dict:
-            return argument
-        number = argument["number"]
-        if "width" in argument:
-            if number not in self._decoders:
-                decoder = Decoder(argument["width"], argument["base"], self._projected, number)
-                self._decoders[number] = (decoder, doubles.attributes(decoder))
-            return self._decoders[number][0]
-        if "writeable" in argument:
-            array = next(contents)
-            if layout := argument.get("layout"):
-                dtype, shape, strides, offset = layout
-                array = np.ndarray(tuple(shape), wire.DTYPES[dtype], array, offset, tuple(strides))
-            if not argument["writeable"]:
-                array.flags.writeable = False
-            self._keep(number, array)
-        return self._kept[number].array
-
-    def _refill(self, number: int, content: Any) -> None:
-        array = self._kept[number].array
-        was_writeable = array.flags.writeable
-        if not was_writeable:
-            array.flags.writeable = True
-        array[...] = content
-        array.flags.writeable = was_writeable
-        self._keep(number, array)
-
-    def _keep(self, number: int, array: Any) -> None:
-        self._kept[number] = Kept(
-            array, array.tobytes(), array.flags.writeable, array.shape, array.dtype
-        )
-
-    def _changes(
-        self, given: list[Any], arguments: list[Any], answer: dict[str, Any]
-    ) -> list[Any]:
-        """Tell in `answer` what the code did to objects of the grader; return the new contents."""
-        changed, contents = [], []
-        for number, kept in list(self._kept.items()):
-            array, writeable = kept.array, kept.array.flags.writeable
-            if array.shape != kept.shape or array.dtype != kept.dtype:
-                changed.append([number, writeable, False])
-            elif writeable != kept.writeable or array.tobytes() != kept.content:
-                changed.append([number, writeable, True])
-                contents.append(doubles.copied(array))
-                self._keep(number, array)
-        if changed:
-            answer["arrays"] = changed
-        for at, (value, argument) in enumerate(zip(given, arguments, strict=True)):
-            if type(value) is list and not doubles.equal(value, argument):
-                plain = all(type(entry) in (int, float) for entry in value)
-                answer["lists"] = [at, value if plain else [None]]
-        for number, (decoder, attributes) in self._decoders.items():
-            if name := doubles.changed(decoder, attributes):
-                answer["decoders"] = [number, name]
-        return contents
-
-    def _result(
-        self,
-        function: str,
-        result: Any,
-        given: list[Any],
-        arguments: list[Any],
-        answer: dict[str, Any],
-    ) -> list[Any]:
-        """Tell in `answer` what the code returned; return its content, where it has one."""
-        if type(result) is not np.ndarray or not wire.can_carry(result.dtype):
-            answer["type"] = doubles.type_of(result)
-            numbers = doubles.numbers_in(result)
-            carried = numbers is not None and numbers.nbytes <= self._cap // 2
-            return [doubles.copied(numbers)] if carried else []
-        size = result.size * result.itemsize
-        if size > self._cap // 2 or result.ndim > wire.MOST_DIMENSIONS:
-            shape = result.shape if result.ndim <= wire.MOST_DIMENSIONS else "too many axes"
-            sentence = f"{function} returned a {result.dtype} array of shape {shape}: too large"
-            answer["raised"] = ["type", sentence]
-            return []
-        known = [number for number, kept in self._kept.items() if kept.array is result]
-        answer["number"] = known[0] if known else self._next_number()
-        if known:
-            return []
-        self._keep(answer["number"], result)
-        answer["writeable"] = result.flags.writeable
-        if part := doubles.part_of(result, given, arguments):
-            answer["part_of"] = part
-        return [doubles.copied(result)]
-
-    def _next_number(self) -> int:
-        """Return a number for an object of this side: negative, so that no two sides agree."""
-        return min((0, *self._kept)) - 1
 
     def _projected(self, what: int, number: int, rows: Any) -> Any:
         """Return what the grader's decoder answers."""

@@ -14,27 +14,63 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import oracle
+from .capabilities import Capabilities
 from .cases import Case
+from .forms import dtype_of
 from .implementation import Implementation
 from .property import Property
 
 Array = NDArray[np.float64]
 
 
-def right_rope_freqs(d: int, base: float = 10000) -> Array:
-    """Return what rope_freqs should return."""
-    return oracle.frequencies(d, base)
-
-
-def right_apply_rope(x: Any, positions: Any, base: float = 10000) -> Array:
-    """Return what apply_rope should return."""
-    return oracle.rotate(x, positions, base)
-
-
-RESTS_ON: dict[str, tuple[str, Callable[..., Array]]] = {
-    "apply_rope": ("rope_freqs", right_rope_freqs),
-    "decode_incremental": ("apply_rope", right_apply_rope),
+RESTS_ON = {
+    "apply_rope": "rope_freqs",
+    "decode_incremental": "apply_rope",
+    "start": "apply_rope",
+    "start_batch": "apply_rope",
+    "paths": "apply_rope",
 }
+
+
+def right_one(name: str, impl: Implementation) -> Callable[..., Array]:
+    """Return what a lower function of an implementation should be."""
+    layout, dtype = impl.capabilities.layout, dtype_of(impl.capabilities.dtype)
+
+    def rope_freqs(d: int, base: float = 10000, scaling: Any = None) -> Array:
+        return oracle.frequencies(d, base, scaling)
+
+    def apply_rope(
+        x: Any,
+        positions: Any,
+        base: float = 10000,
+        rotary_dim: int | None = None,
+        scaling: Any = None,
+    ) -> Array:
+        _refuse_beyond(impl.capabilities, positions)
+        turned = oracle.rotate(
+            x, positions, base, layout=layout, rotary_dim=rotary_dim, scaling=scaling
+        )
+        return turned.astype(dtype, copy=False)
+
+    functions: dict[str, Callable[..., Array]] = {
+        "rope_freqs": rope_freqs,
+        "apply_rope": apply_rope,
+    }
+    return functions[name]
+
+
+def _refuse_beyond(declared: Capabilities, positions: Any) -> None:
+    """Raise IndexError where a position is beyond what is declared."""
+    places = np.asarray(positions)
+    is_late = declared.max_position is not None and np.any(places >= declared.max_position)
+    if is_late or (declared.positions != "any" and np.any(places < 0)):
+        raise IndexError("a position is beyond what is declared")
+
+
+def corrected(impl: Implementation, function: str) -> Implementation:
+    """Return the code in which a right function stands in for the one that `function` rests on."""
+    lower = RESTS_ON[function]
+    return impl.with_replaced(lower, right_one(lower, impl))
 
 
 def culprit(
@@ -52,19 +88,18 @@ def culprit(
     """
     if broken.function not in RESTS_ON or (kind == "value" and not broken.inherits):
         return None
-    lower, right = RESTS_ON[broken.function]
-    if not holds(broken, impl.with_replaced(lower, right), case):
+    if not holds(broken, corrected(impl, broken.function), case):
         return None
     if holds(broken, impl.fresh(), case) and not lower_remembers():
         return None
-    return lower
+    return RESTS_ON[broken.function]
 
 
 def remembers_wrongly(
     impl: Implementation, broken: Property, case: Case, history: Sequence[Case]
 ) -> bool:
     """Return whether a property holds after earlier cases, with a right lower function."""
-    replaced = impl.with_replaced(*RESTS_ON[broken.function])
+    replaced = corrected(impl, broken.function)
     for earlier in history:
         holds(broken, replaced, earlier)
     return holds(broken, replaced, case)

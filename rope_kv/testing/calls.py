@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from .cases import DecodeCase, FrequencyCase, RotationCase, array
 from .comparison import matrix
+from .forms import dtype_of
 from .implementation import Implementation
 from .trace import TracedDecoder
 
@@ -32,15 +33,27 @@ def turn(impl: Implementation, x: Any, positions: Any, *base: float) -> Array:
     """
     shape = np.shape(x)
     positions = list(positions) if isinstance(positions, list) else positions
-    return matrix(impl.apply_rope(x, positions, *base), shape, "apply_rope")
+    return matrix(impl.apply_rope(given(impl, x), positions, *base), shape, "apply_rope")
 
 
 def decode(impl: Implementation, case: DecodeCase) -> Array:
     """Return decode_incremental(decoder, x) as a float64 array (T, D)."""
-    return decode_with(impl, TracedDecoder(case.decoder()), array(case.x))
+    return decode_with(impl, traced(impl, case), array(case.x))
 
 
 def decode_with(impl: Implementation, decoder: TracedDecoder, x: Any) -> Array:
     """Return decode_incremental of these very objects as a float64 array (T, D)."""
     shape = np.shape(x)
-    return matrix(impl.decode_incremental(decoder, x), shape, "decode_incremental")
+    return matrix(impl.decode_incremental(decoder, given(impl, x)), shape, "decode_incremental")
+
+
+def traced(impl: Implementation, case: DecodeCase) -> TracedDecoder:
+    """Return a new decoder of a case that records its calls, in the precision declared."""
+    return TracedDecoder(case.decoder(), impl.capabilities.dtype)
+
+
+def given(impl: Implementation, x: Any) -> Any:
+    """Return rows in the precision declared: the very object, where that is float64."""
+    if impl.capabilities.dtype == "float64":
+        return x
+    return x.astype(dtype_of(impl.capabilities.dtype))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..decoder import Decoder
-from .forms import PLAIN
+from .forms import PLAIN, dtype_of
 
 Row: TypeAlias = tuple[float, ...]
 Matrix: TypeAlias = tuple[Row, ...]
@@ -22,9 +22,9 @@ Array: TypeAlias = NDArray[np.float64]
 MOST_SHOWN = 8
 
 
-def array(rows: Matrix) -> Array:
-    """Return a new float64 array (T, d) with the rows of a case."""
-    return np.array(rows, dtype=np.float64)
+def array(rows: Matrix, precision: str = "float64") -> Array:
+    """Return a new array (T, d) with the rows of a case, in float64 or another precision."""
+    return np.array(rows, dtype=dtype_of(precision))
 
 
 class FrequencyCase(NamedTuple):
@@ -45,9 +45,8 @@ class RotationCase(NamedTuple):
     base: float
 
     def __str__(self) -> str:
-        return (
-            f"apply_rope({_rows(self.x)}, positions={_places(self.positions)}{_base(self.base)})"
-        )
+        places = _places(self.positions)
+        return f"apply_rope({rows_text(self.x)}, positions={places}{_base(self.base)})"
 
 
 class ArgumentCase(NamedTuple):
@@ -76,7 +75,7 @@ class TurnsCase(NamedTuple):
 
     def __str__(self) -> str:
         turns = f"a={_places(self.first)}, b={_places(self.second)}"
-        return f"x={_rows(self.x)}, {turns}{_base(self.base)}"
+        return f"x={rows_text(self.x)}, {turns}{_base(self.base)}"
 
     def rotations(self) -> tuple[RotationCase, ...]:
         """Return the rotations that this case asks for, as plain calls."""
@@ -96,8 +95,8 @@ class LinearCase(NamedTuple):
 
     def __str__(self) -> str:
         return (
-            f"{_number(self.a)}·x + {_number(self.b)}·y with x={_rows(self.x)}, "
-            f"y={_rows(self.y)}, positions={_places(self.positions)}{_base(self.base)}"
+            f"{number(self.a)}·x + {number(self.b)}·y with x={rows_text(self.x)}, "
+            f"y={rows_text(self.y)}, positions={_places(self.positions)}{_base(self.base)}"
         )
 
 
@@ -135,7 +134,7 @@ class BasesCase(NamedTuple):
     other_base: float
 
     def __str__(self) -> str:
-        return f"{RotationCase(*self[:3])} and the same with base={_number(self.other_base)}"
+        return f"{RotationCase(*self[:3])} and the same with base={number(self.other_base)}"
 
     def rotations(self) -> tuple[RotationCase, ...]:
         """Return the rotations that this case asks for, as plain calls."""
@@ -179,7 +178,7 @@ class DecodeCase(NamedTuple):
     seed: int
 
     def __str__(self) -> str:
-        return f"decode_incremental({self.decoder()!r}, {_rows(self.x)})"
+        return f"decode_incremental({self.decoder()!r}, {rows_text(self.x)})"
 
     def decoder(self) -> Decoder:
         """Return a new decoder of the case's width, base and weights."""
@@ -229,7 +228,7 @@ class DecodeBasesCase(NamedTuple):
     seed: int
 
     def __str__(self) -> str:
-        return f"{self.decodes()[0]} and the same with base={_number(self.other_base)}"
+        return f"{self.decodes()[0]} and the same with base={number(self.other_base)}"
 
     def decodes(self) -> tuple[DecodeCase, ...]:
         """Return the decodes that this case asks for, as plain calls."""
@@ -277,8 +276,8 @@ def size(case: Case) -> tuple[int, int, float]:
     numbers = list(_numbers(case))
     return (
         len(numbers),
-        sum(len(_number(number)) for number in numbers),
-        sum(abs(number) for number in numbers),
+        sum(len(number(value)) for value in numbers),
+        sum(abs(value) for value in numbers),
     )
 
 
@@ -291,20 +290,20 @@ def _numbers(value: Any) -> Any:
 
 
 def _base(base: float) -> str:
-    return "" if base == 10000 else f", base={_number(base)}"
+    return "" if base == 10000 else f", base={number(base)}"
 
 
-def _number(value: float) -> str:
+def number(value: float) -> str:
     """Return a number exactly, as short as it can be typed."""
     whole = float(value).is_integer() and abs(value) < 1e15
     return str(int(value)) if whole else repr(value)
 
 
 def _row(row: Row) -> str:
-    return "[" + ", ".join(_number(value) for value in row) + "]"
+    return "[" + ", ".join(number(value) for value in row) + "]"
 
 
-def _rows(rows: Matrix) -> str:
+def rows_text(rows: Matrix) -> str:
     """Return the rows as Python text; of more than eight, the first and the last two."""
     count = f" ({len(rows)} rows)" if len(rows) > MOST_SHOWN else ""
     return _few([_row(row) for row in rows]) + count

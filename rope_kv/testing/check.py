@@ -16,7 +16,7 @@ from .diagnosis import diagnoses
 from .implementation import Implementation
 from .loading import LoadError
 from .profiles import PROFILES
-from .property import Property, all_properties
+from .property import Property, properties_for
 from .scene import with_scenes
 from .search import search
 from .shown import shown
@@ -37,6 +37,7 @@ def check(
     time_limit: float | None = None,
     memory: int = 512,
     pictures: bool = False,
+    exercise: bool = False,
 ) -> Verdict:
     """Return the verdict on an implementation.
 
@@ -67,6 +68,9 @@ def check(
     pictures : bool
         Whether to measure what the pictures of the HTML report show. They are drawn with
         matplotlib: pip install 'rope_kv[report]'.
+    exercise : bool
+        Whether to judge by the exercise alone, whatever is declared: who declares less, or fewer
+        digits, is asked for less.
 
     Raises
     ------
@@ -82,7 +86,8 @@ def check(
         raise ValueError(f"profile must be one of {', '.join(PROFILES)}, found {profile!r}")
     started = time.perf_counter()
     try:
-        impl = open_implementation(implementation, isolation, Limits(call_timeout, memory << 20))
+        limits = Limits(call_timeout, memory << 20)
+        impl = open_implementation(implementation, isolation, limits, exercise=exercise)
     except LoadError as error:
         return unloaded(implementation, error, profile, time.perf_counter() - started)
     try:
@@ -126,7 +131,7 @@ def judge(
     budget = Budget(time_limit if time_limit is not None else usual_time_limit(impl, profile))
     says = starting or (lambda what: None)
     searched = []
-    for prop in all_properties():
+    for prop in properties_for(impl.capabilities):
         says(prop.title)
         searched.append(search(prop, impl, PROFILES[profile], budget))
         if progress is not None:

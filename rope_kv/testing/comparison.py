@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 Array = NDArray[np.float64]
 Kind = Literal[
-    "value", "raised", "unwritten", "missing", "type", "calls", "purity",
+    "value", "raised", "unwritten", "missing", "type", "calls", "purity", "limit",
     "crash", "hang", "attack", "protocol",
 ]  # fmt: skip
 # Kinds that take seconds to see, and what each costs: a call that did not return, and an attack on
@@ -103,16 +103,23 @@ def matrix(returned: Any, shape: tuple[int, ...], function: str) -> Array:
             found = found.astype(np.float64)
     except Exception:
         raise _not_an_array(returned, shape, function) from None
-    if found.dtype.kind not in "iuf" or found.size != int(np.prod(shape)):
+    if not is_real(found.dtype) or found.size != int(np.prod(shape)):
         raise _not_an_array(returned, shape, function)
     return found.astype(np.float64).reshape(shape)
 
 
-def expect_float64_array(returned: Any, shape: tuple[int, ...], function: str) -> None:
-    """Raise Broken unless what `function` returned is a float64 array of `shape`."""
-    plain = type(returned) is np.ndarray and returned.dtype == np.float64
+def is_real(dtype: np.dtype[Any]) -> bool:
+    """Return whether numbers of a dtype are real, as numpy says, or those of bfloat16."""
+    return dtype.kind in "iuf" or dtype.name == "bfloat16"
+
+
+def expect_array(
+    returned: Any, shape: tuple[int, ...], function: str, precision: str = "float64"
+) -> None:
+    """Raise Broken unless what `function` returned is an array of `shape` in a precision."""
+    plain = type(returned) is np.ndarray and returned.dtype.name == precision
     if not plain or returned.shape != shape:
-        raise _not_an_array(returned, shape, function)
+        raise _not_an_array(returned, shape, function, precision)
 
 
 def counted(count: int, noun: str) -> str:
@@ -177,8 +184,19 @@ def expect_change(yours: tuple[Array, Array], right: tuple[Array, Array], within
         )
 
 
-def _not_an_array(returned: Any, shape: tuple[int, ...], function: str) -> Broken:
-    return Broken(
-        f"{function} returned {described(returned)}, expected a float64 array of shape {shape}",
-        "type",
-    )
+def expect_refusal(call: Callable[[], Any], what: str) -> None:
+    """Raise Broken unless a call raises an exception, as it must for what is beyond a limit."""
+    try:
+        returned = call()
+    except Broken as broken:
+        if broken.kind in ("raised", "unwritten"):
+            return
+        raise
+    raise Broken(f"{what}: not refused, but answered by {described(returned)}", "limit")
+
+
+def _not_an_array(
+    returned: Any, shape: tuple[int, ...], function: str, precision: str = "float64"
+) -> Broken:
+    due = f"a {precision} array of shape {shape}"
+    return Broken(f"{function} returned {described(returned)}, expected {due}", "type")

@@ -14,9 +14,11 @@ from pathlib import Path
 
 from ..traps import Trap, all_traps
 from . import counterexample
-from .blame import RESTS_ON
+from .blame import RESTS_ON, corrected
+from .capabilities import Capabilities
 from .cases import size
-from .comparison import ENDING, Broken
+from .comparison import CLEARLY, ENDING, Broken
+from .fitting import fitted
 from .implementation import FUNCTIONS, Implementation, InProcess
 from .likeness import alike, nearly_alike
 from .loading import LoadError, load
@@ -73,9 +75,10 @@ def confirmed(found: Diagnosis, results: Sequence[Result], impl: Implementation)
     with contextlib.suppress(Broken, LoadError):
         alone = _alone(found.function, results, impl)
         return all(
-            alike(observed(alone, probe), _known(trap, probe))
+            both is not None and alike(observed(alone, both), _known(trap, both))
             for probe in _own(results[-1:])
             for trap in found.looks_like
+            for both in (_for_both(probe, impl.capabilities, _code(trap).capabilities),)
         )
     return False
 
@@ -91,8 +94,10 @@ def likely(function: str, mistakes: Sequence[Result], impl: Implementation) -> t
         return ()
     seen = functools.cache(lambda probe: observed(impl, probe))
     for same in (alike, nearly_alike):
-        suspects = _doing(same, seen, function, own)
+        suspects = _doing(same, seen, function, own, impl.capabilities)
         nearest = [trap for trap in suspects if trap.function == function] or suspects
+        # One that can do all that was asked says more than one that was asked a part of it.
+        nearest = [trap for trap in nearest if _takes(trap, own, impl.capabilities)] or nearest
         if nearest and _is_one_mistake(nearest):
             return tuple(nearest)
     return ()
@@ -103,30 +108,51 @@ def _doing(
     seen: Callable[[Probe], Observation],
     function: str,
     own: Sequence[Probe],
+    declared: Capabilities,
 ) -> list[Trap]:
-    """Return the traps that do the same as what is seen of an implementation, on all probes."""
+    """Return the traps that do the same as what is seen of an implementation, on all probes.
 
-    def says_nothing(trap: Trap, probe: Probe) -> bool:
-        # The mistake is in `function` here, and in another one there.
-        others = {answer.function for answer in seen(probe).answers} - {function}
-        return trap.function != function and bool(others)
+    Where an implementation declares more than a trap, or less, they are compared in what both do.
+    """
+
+    def may_be(trap: Trap, probe: Probe, *, is_first: bool = False) -> bool:
+        both = _for_both(probe, declared, _code(trap).capabilities)
+        # Where the mistake is in `function` here and in another one there, that says nothing.
+        if both is None or (trap.function != function and others(both)):
+            return not is_first
+        if is_first and not _does_harm(seen(both)):
+            return False
+        return same(seen(both), _known(trap, both))
+
+    def others(probe: Probe) -> set[str]:
+        return {answer.function for answer in seen(probe).answers} - {function}
 
     suspects = [
         trap
         for trap, first in _suspects(function, own[0])
-        if _does_harm(seen(first))
-        and not says_nothing(trap, first)
-        and same(seen(first), _known(trap, first))
+        if declared.writes_like(_code(trap).capabilities) and may_be(trap, first, is_first=True)
     ]
     for probe in (*own, *_fixed(function)):
-        suspects = [
-            trap
-            for trap in suspects
-            if says_nothing(trap, probe) or same(seen(probe), _known(trap, probe))
-        ]
+        suspects = [trap for trap in suspects if may_be(trap, probe)]
         if not suspects:
             break
     return suspects
+
+
+def _for_both(probe: Probe, one: Capabilities, other: Capabilities) -> Probe | None:
+    """Return the probe within the limits of two implementations; None where one lacks a part."""
+    if probe.property.lacking(one) or probe.property.lacking(other):
+        return None
+    return probe._replace(cases=tuple(fitted(fitted(case, one), other) for case in probe.cases))
+
+
+def _takes(trap: Trap, probes: Sequence[Probe], declared: Capabilities) -> bool:
+    """Return whether a trap can be put to probes as an implementation was."""
+    return all(
+        _for_both(probe, declared, _code(trap).capabilities)
+        == _for_both(probe, declared, declared)
+        for probe in probes
+    )
 
 
 def _does_harm(seen: Observation) -> bool:
@@ -143,7 +169,7 @@ def _is_one_mistake(traps: Sequence[Trap]) -> bool:
 
 def _suspects(function: str, smallest: Probe) -> Iterator[tuple[Trap, Probe]]:
     """Yield each trap that a mistake may be like, and what it is probed with first."""
-    below = FUNCTIONS[: FUNCTIONS.index(function)]
+    below = FUNCTIONS[: FUNCTIONS.index(function)] if function in FUNCTIONS else ("apply_rope",)
     is_short = size(smallest.cases[-1])[0] <= SHORT
     for trap in _traps():
         if trap.function == function:
@@ -154,19 +180,20 @@ def _suspects(function: str, smallest: Probe) -> Iterator[tuple[Trap, Probe]]:
 
 def _alone(function: str, results: Sequence[Result], impl: Implementation) -> Implementation:
     """Return an implementation in which nothing that `function` rests on is wrong."""
-    lower, right = RESTS_ON.get(function, ("", None))
-    if right is None or not any(
+    lower = RESTS_ON.get(function)
+    is_wrong = any(
         result.property.function == lower and (result.outcome == "broken" or result.because)
         for result in results
-    ):
-        return impl
-    return impl.with_replaced(lower, right)
+    )
+    return corrected(impl, function) if is_wrong else impl
 
 
 def _own(mistakes: Sequence[Result]) -> list[Probe]:
     """Return the cases that broke the implementation, the smallest and the worst of each law."""
+    # What is hardly larger than its bound says more of a style than of a mistake.
+    clear = [result for result in mistakes if _is_clear(result)]
     probes: dict[Probe, None] = {}
-    for result in mistakes:
+    for result in clear or mistakes:
         if result.by_chance or len(result.history) > LONGEST_HISTORY:
             continue
         if result.replays or result.history:
@@ -175,6 +202,11 @@ def _own(mistakes: Sequence[Result]) -> list[Probe]:
         if result.replays and result.worst_case is not None:
             probes[Probe(result.property, (result.worst_case,))] = None
     return sorted(probes, key=lambda probe: size(probe.cases[-1]))
+
+
+def _is_clear(result: Result) -> bool:
+    ratio = result.broken.ratio if result.broken is not None else None
+    return ratio is None or ratio > CLEARLY
 
 
 @functools.cache

@@ -11,6 +11,15 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 
+def dtype_of(precision: str) -> Any:
+    """Return the numpy dtype of a precision; ImportError where bfloat16 is not to be had."""
+    if precision == "bfloat16":
+        import ml_dtypes
+
+        return np.dtype(ml_dtypes.bfloat16)
+    return np.dtype(precision)
+
+
 def _read_only(x: NDArray[Any]) -> Any:
     x.flags.writeable = False
     return x

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import copy
 import os
 import sys
 import traceback
@@ -19,11 +18,30 @@ from typing import Any, Protocol, TextIO
 
 import numpy as np
 
-from .comparison import Broken
+from .capabilities import NOTHING_DECLARED, Capabilities
+from .comparison import Broken, matrix
+from .forms import dtype_of
 from .plain import one_line
+from .replacing import standing_in
+from .started import Batch, Session
 
 FUNCTIONS = ("rope_freqs", "apply_rope", "decode_incremental")
-_RIGHT = "__right_one__"
+# Each function that a property judges, and the capability that says whether it is there. A
+# session and a batch are judged as one, by all their methods, and other paths together.
+PARTS = {
+    "rope_freqs": "rope_freqs",
+    "apply_rope": "apply_rope",
+    "decode_incremental": "decode_incremental",
+    "convert_layout": "convert_layout",
+    "start": "sessions",
+    "start_batch": "batch",
+    "paths": "paths",
+}
+_ITSELF = object()  # stands for the code, where a method of something it has started is not meant
+
+
+# What may be an attribute instead of a method.
+ATTRIBUTES = ("length",)
 
 
 class Implementation(Protocol):
@@ -41,14 +59,30 @@ class Implementation(Protocol):
     def isolation(self) -> str:
         """Where the code runs: "none" is in this process."""
 
-    def rope_freqs(self, d: int, *base: float, **named: float) -> Any:
+    @property
+    def capabilities(self) -> Capabilities:
+        """What it declares beyond the exercise."""
+
+    def rope_freqs(self, d: int, *base: float, **named: Any) -> Any:
         """Call rope_freqs."""
 
     def apply_rope(self, x: Any, *arguments: Any, **named: Any) -> Any:
         """Call apply_rope."""
 
     def decode_incremental(self, decoder: Any, x_embedded: Any) -> Any:
-        """Call decode_incremental."""
+        """Call decode_incremental, or feed a session row by row where there is none."""
+
+    def convert_layout(self, x: Any, source: str, target: str) -> Any:
+        """Call convert_layout."""
+
+    def path(self, name: str, decoder: Any, x_embedded: Any) -> Any:
+        """Call another function that is declared to do what decode_incremental does."""
+
+    def start(self, decoder: Any, **named: Any) -> Session:
+        """Start a session."""
+
+    def start_batch(self, decoder: Any, size: int, **named: Any) -> Batch:
+        """Start a batch."""
 
     def fresh(self) -> Implementation:
         """Return the same code with no memory of earlier calls, where that can be had."""
@@ -117,15 +151,17 @@ class InProcess:
         reload: Callable[[], tuple[Any, Home]] | None = None,
         path: str = "",
         replaced: tuple[str, Callable[..., Any]] | None = None,
+        capabilities: Capabilities | None = None,
     ) -> None:
         self.name = name
+        self.capabilities = capabilities or Capabilities.of(getattr(code, "capabilities", {}))
         self._code = code
         self._home = home
         self._reload = reload
         self._path = path
         self._replaced = replaced
 
-    def rope_freqs(self, d: int, *base: float, **named: float) -> Any:
+    def rope_freqs(self, d: int, *base: float, **named: Any) -> Any:
         """Call rope_freqs."""
         return self._call("rope_freqs", (d, *base), named)
 
@@ -134,8 +170,39 @@ class InProcess:
         return self._call("apply_rope", (x, *arguments), named)
 
     def decode_incremental(self, decoder: Any, x_embedded: Any) -> Any:
-        """Call decode_incremental."""
+        """Call decode_incremental, or feed a session row by row where there is none."""
+        has = [
+            callable(getattr(self._code, name, None)) for name in ("decode_incremental", "start")
+        ]
+        if has == [False, True]:
+            # Integers are for decode_incremental: a session is given rows as it declares them.
+            x = np.asarray(x_embedded, dtype=dtype_of(self.capabilities.dtype))
+            session = self.start(decoder)
+            rows = [session.feed(x[t : t + 1]) for t in range(len(x))]
+            for row in rows:
+                matrix(row, (1, x.shape[1]), "feed")
+            return np.concatenate([x[:0], *(np.reshape(row, (1, x.shape[1])) for row in rows)])
         return self._call("decode_incremental", (decoder, x_embedded), {})
+
+    def convert_layout(self, x: Any, source: str, target: str) -> Any:
+        """Call convert_layout."""
+        return self._call("convert_layout", (x, source, target), {})
+
+    def path(self, name: str, decoder: Any, x_embedded: Any) -> Any:
+        """Call another function that is declared to do what decode_incremental does."""
+        return self._call(name, (decoder, x_embedded), {})
+
+    def start(self, decoder: Any, **named: Any) -> Session:
+        """Start a session."""
+        return Session(self, self._call("start", (decoder,), named))
+
+    def start_batch(self, decoder: Any, size: int, **named: Any) -> Batch:
+        """Start a batch."""
+        return Batch(self, self._call("start_batch", (decoder, size), named))
+
+    def on(self, started: Any, method: str, *arguments: Any) -> Any:
+        """Call a method of what the code has started; what is no method is an attribute."""
+        return self._call(method, arguments, {}, started)
 
     def fresh(self) -> InProcess:
         """Return the file executed anew; a module or an object is returned as it is."""
@@ -153,6 +220,10 @@ class InProcess:
         """Give the same code, fresh: there is no other process to be had."""
         return contextlib.nullcontext(self.fresh())
 
+    def declare_nothing(self) -> None:
+        """Forget what the code declares: it is to be judged by the exercise alone."""
+        self.capabilities = NOTHING_DECLARED
+
     def close(self) -> None:
         """Do nothing: nothing was started."""
 
@@ -160,26 +231,38 @@ class InProcess:
         self, code: Any, home: Home | None, replaced: tuple[str, Callable[..., Any]] | None
     ) -> InProcess:
         return InProcess(
-            code, self.name, home=home, reload=self._reload, path=self._path, replaced=replaced
+            code,
+            self.name,
+            home=home,
+            reload=self._reload,
+            path=self._path,
+            replaced=replaced,
+            capabilities=self.capabilities,
         )
 
-    def _call(self, name: str, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    def _call(
+        self, name: str, arguments: tuple[Any, ...], named: dict[str, Any], of: Any = _ITSELF
+    ) -> Any:
+        """Call a function of the code, or a method `of` something that the code has started."""
         code = self._code
         if self._replaced is not None and self._replaced[0] == name:
             return self._replaced[1](*arguments, **named)
         with contextlib.ExitStack() as around:
             if self._replaced is not None:
-                code = around.enter_context(_standing_in(code, name, *self._replaced))
-            function = getattr(code, name, None)
-            if not callable(function):
-                raise Broken(
-                    f"{name} is missing: {self.name} has no function of that name", "missing"
-                )
+                code = around.enter_context(standing_in(code, name, *self._replaced))
             if self._home is not None:
                 around.enter_context(self._home.at_home())
             around.enter_context(quiet())
             try:
-                return function(*arguments, **named)
+                function = getattr(code if of is _ITSELF else of, name, None)
+                if name in ATTRIBUTES and function is not None and not callable(function):
+                    return function
+                if callable(function):
+                    return function(*arguments, **named)
+                owner = self.name if of is _ITSELF else f"a {type(of).__name__}"
+                broken = Broken(
+                    f"{name} is missing: {owner} has no function of that name", "missing"
+                )
             except KeyboardInterrupt:
                 raise  # Someone wants to stop, and this is the only way to say so.
             except NotImplementedError as error:
@@ -241,49 +324,3 @@ def _nowhere() -> TextIO:
         _open_nowhere[:] = [open(os.devnull, "w", encoding="utf-8")]  # noqa: SIM115
         atexit.register(_open_nowhere[0].close)
     return _open_nowhere[-1]
-
-
-@contextlib.contextmanager
-def _standing_in(code: Any, caller: str, name: str, right: Callable[..., Any]) -> Iterator[Any]:
-    """Give the code, in which `right` is called wherever its function `name` would be.
-
-    A plain function gets another body for a while, so whoever refers to it, and however, calls
-    the right one. What is no plain function is replaced by name: where `caller` looks it up, and
-    in the module.
-    """
-    original = getattr(code, name, None)
-    function = getattr(original, "__func__", original)
-    if isinstance(function, types.FunctionType) and not function.__code__.co_freevars:
-        wrong_body, namespace = function.__code__, function.__globals__
-        is_method = function is not original
-        namespace[_RIGHT] = (
-            (lambda _, *args, **named: right(*args, **named)) if is_method else right
-        )
-        function.__code__ = _other_body.__code__
-        try:
-            yield code
-        finally:
-            function.__code__ = wrong_body
-            namespace.pop(_RIGHT, None)
-        return
-    calling = getattr(code, caller, None)
-    namespaces = [getattr(getattr(calling, "__func__", calling), "__globals__", {})]
-    if isinstance(code, types.ModuleType):
-        namespaces.append(vars(code))
-    else:
-        with contextlib.suppress(Exception):
-            code = copy.copy(code)
-            setattr(code, name, right)
-    before = [{name: space[name]} if name in space else {} for space in namespaces]
-    for namespace in namespaces:
-        namespace[name] = right
-    try:
-        yield code
-    finally:
-        for namespace, found in zip(namespaces, before, strict=True):
-            namespace.pop(name, None)
-            namespace.update(found)
-
-
-def _other_body(*arguments: Any, **named: Any) -> Any:
-    return __right_one__(*arguments, **named)  # type: ignore[name-defined] # noqa: F821

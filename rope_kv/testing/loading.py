@@ -11,10 +11,13 @@ import types
 from pathlib import Path
 from typing import Any
 
-from .implementation import FUNCTIONS, Home, InProcess, quiet, told
+from .capabilities import CapabilityError
+from .forms import dtype_of
+from .implementation import PARTS, Home, InProcess, quiet, told
 
 _FILE_AND_ATTRIBUTE = re.compile(r"(?P<file>.+\.py)(?::(?P<attribute>[A-Za-z_][\w.]*))?\Z", re.S)
 _MODULE_AND_ATTRIBUTE = re.compile(r"[A-Za-z_][\w.]*(?::[A-Za-z_][\w.]*)?\Z")
+NO_BFLOAT16 = "bfloat16 needs ml_dtypes"
 
 
 class SpecError(ValueError):
@@ -42,12 +45,12 @@ def load(target: Any) -> InProcess:
     if isinstance(target, Path):
         target = str(target)
     if not isinstance(target, str):
-        return InProcess(usable(target), getattr(target, "__name__", type(target).__name__))
+        return _opened(usable(target), getattr(target, "__name__", type(target).__name__))
     if (named := file_and_attribute(target)) is not None:
         return _load_file(*named)
     if _MODULE_AND_ATTRIBUTE.match(target):
         module, _, attribute = target.partition(":")
-        return InProcess(usable(_attribute(_module(module), attribute, module)), target)
+        return _opened(usable(_attribute(_module(module), attribute, module)), target)
     raise SpecError(
         f"cannot tell what {target!r} is: give file.py, file.py:name, a module or module:name"
     )
@@ -67,7 +70,7 @@ def titled(file: str, attribute: str) -> str:
 def usable(code: Any) -> Any:
     """Return the code, unless it is a class whose methods need an instance."""
     if isinstance(code, type) and any(
-        inspect.isfunction(inspect.getattr_static(code, name, None)) for name in FUNCTIONS
+        inspect.isfunction(inspect.getattr_static(code, name, None)) for name in PARTS
     ):
         raise SpecError(f"{code.__name__} is a class: name an instance of it")
     return code
@@ -106,7 +109,26 @@ def from_source(
         return usable(_attribute(module, attribute, name)), home
 
     code, home = reload()
-    return InProcess(code, name, home=home, reload=reload, path=str(path))
+    return _opened(code, name, home=home, reload=reload, path=str(path))
+
+
+def _opened(code: Any, name: str, **more: Any) -> InProcess:
+    """Return the implementation, if what it declares can be understood and had."""
+    try:
+        with quiet():
+            impl = InProcess(code, name, **more)
+    except CapabilityError as error:
+        raise LoadError(f"{name} cannot be loaded: {error}") from None
+    except (Exception, SystemExit) as error:
+        what = told(error, more.get("path", ""))
+        raise LoadError(f"{name} cannot be loaded: its capabilities raised {what}") from None
+    try:
+        dtype_of(impl.capabilities.dtype)
+    except ImportError:
+        raise LoadError(
+            f"{name} cannot be loaded: {NO_BFLOAT16}: pip install 'rope_kv[bfloat16]'"
+        ) from None
+    return impl
 
 
 def _executed(

@@ -35,6 +35,8 @@ GROWN = 20  # times as large far away
 
 def measured(function: str, mistakes: Sequence[Result], impl: Implementation) -> tuple[str, ...]:
     """Return what was found out about the mistake in a function, in sentences; perhaps nothing."""
+    if function not in PROBES or not impl.capabilities.is_plain:
+        return ()
     own = [answered(impl, case) for case in _plain(mistakes)]
     fixed = [answered(impl, case) for case in PROBES[function]]
     wrong = [answer for answer in (*own, *fixed) if not answer.is_right]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
@@ -11,8 +12,9 @@ from numpy.typing import NDArray
 
 from .cases import Case
 from .comparison import ENDING, Broken, described
-from .implementation import Implementation
+from .implementation import ATTRIBUTES, Implementation
 from .property import Property
+from .started import Batch, Session
 from .trace import Call
 
 
@@ -69,6 +71,14 @@ def observed(impl: Implementation, probe: Probe) -> Observation:
     return Observation(broken, tuple(watched.answers))
 
 
+class _Noted(NamedTuple):
+    """A session or batch each feed of which is noted, and the decoder that it was started with."""
+
+    function: str
+    inner: Any
+    decoder: Any
+
+
 class _Watched:
     """An implementation, each answer of which is noted.
 
@@ -80,6 +90,7 @@ class _Watched:
 
     def __init__(self, impl: Implementation, answers: list[Answer], kept: list[Any]) -> None:
         self.name = impl.name
+        self.capabilities = impl.capabilities
         self.answers = answers
         self._impl = impl
         self._kept = kept
@@ -99,6 +110,37 @@ class _Watched:
             lambda: self._impl.decode_incremental(decoder, x_embedded),
             x_embedded,
             lambda: _projected(decoder.calls[before:]),
+        )
+
+    def convert_layout(self, x: Any, source: str, target: str) -> Any:
+        call = functools.partial(self._impl.convert_layout, x, source, target)
+        return self._note("convert_layout", call, x)
+
+    def path(self, name: str, decoder: Any, x_embedded: Any) -> Any:
+        call = functools.partial(self._impl.path, name, decoder, x_embedded)
+        return self._note("decode_incremental", call, x_embedded)
+
+    def start(self, decoder: Any, **named: Any) -> Session:
+        return Session(self, _Noted("start", self._impl.start(decoder, **named), decoder))
+
+    def start_batch(self, decoder: Any, size: int, **named: Any) -> Batch:
+        started = self._impl.start_batch(decoder, size, **named)
+        return Batch(self, _Noted("start_batch", started, decoder))
+
+    def on(self, started: _Noted, method: str, *arguments: Any) -> Any:
+        if method == "fork":
+            return started._replace(inner=started.inner.fork())
+        if method in ATTRIBUTES:
+            return self._note(started.function, lambda: getattr(started.inner, method), ())
+        call = functools.partial(getattr(started.inner, method), *arguments)
+        if method != "feed":
+            return call()
+        before = len(started.decoder.calls)
+        return self._note(
+            started.function,
+            call,
+            _joined(arguments[0]),
+            lambda: _projected(started.decoder.calls[before:]),
         )
 
     def fresh(self) -> _Watched:
@@ -129,12 +171,19 @@ class _Watched:
             raise
         numbers = None
         with contextlib.suppress(Exception):
-            found = np.array(returned)
+            found = _joined(returned)
             numbers = found if found.dtype.kind in "iuf" else None
         words = "" if numbers is not None else described(returned)
         changed = not np.array_equal(before, rows)
         self.answers.append(Answer(function, numbers, words, changed, projected()))
         return returned
+
+
+def _joined(rows: Any) -> NDArray[Any]:
+    """Return an array as it is, and a list of ragged ones as one row of numbers."""
+    if isinstance(rows, list) and any(isinstance(part, np.ndarray) for part in rows):
+        return np.concatenate([np.empty(0), *(np.asarray(part).ravel() for part in rows)])
+    return np.array(rows)
 
 
 def _projected(calls: list[Call]) -> Projected:

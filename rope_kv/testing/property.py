@@ -11,9 +11,10 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis.strategies import SearchStrategy
 
+from .capabilities import NOTHING_DECLARED, Capabilities
 from .cases import Case
 from .comparison import Broken
-from .implementation import Implementation
+from .implementation import PARTS, Implementation
 from .loading import LoadError
 
 Body = Callable[[Implementation, Case], None]
@@ -26,7 +27,8 @@ class Property(NamedTuple):
     than 1 for one whose cases cost more. `widens` names a property of the same law on easier
     inputs: where that one is broken, this one says nothing new. Where it `inherits`, a wrong
     value may be the fault of a function that `function` calls. A breach of an advisory property
-    fails nothing.
+    fails nothing. `needs` are what an implementation must declare, as `Capabilities.lacks` reads
+    them.
     """
 
     name: str
@@ -42,11 +44,26 @@ class Property(NamedTuple):
     widens: str
     inherits: bool
     advice: bool
+    needs: tuple[str, ...]
 
     @property
     def title(self) -> str:
         """The name as a sentence."""
         return self.name.replace("_", " ")
+
+    @property
+    def of_the_exercise(self) -> bool:
+        """Whether an implementation that declares nothing has to obey it."""
+        return not self.lacking(NOTHING_DECLARED)
+
+    def lacking(self, declared: Capabilities) -> str:
+        """Return what must be declared for this property to be checked, in words, or ""."""
+        return declared.lacks(self.all_needs)
+
+    @property
+    def all_needs(self) -> tuple[str, ...]:
+        """The capability that its function is, and `needs`."""
+        return tuple(dict.fromkeys((PARTS[self.function], *self.needs)))
 
     def breach(self, impl: Implementation, case: Case) -> Broken | None:
         """Return what a case shows to be broken, or None; without what only a debugger needs."""
@@ -71,6 +88,7 @@ def property_of(
     widens: str = "",
     inherits: bool = True,
     advice: bool = False,
+    needs: tuple[str, ...] = (),
 ) -> Callable[[Body], Callable[..., None]]:
     """Make a test the property of one function of the contract, for every `case`.
 
@@ -99,6 +117,7 @@ def property_of(
             widens=widens,
             inherits=inherits,
             advice=advice,
+            needs=needs,
         )
         return test
 
@@ -109,6 +128,19 @@ def find_property(test: Any) -> Property | None:
     """Return the property that a test function was made from, or None."""
     found = getattr(test, "rope_kv_property", None)
     return found if isinstance(found, Property) else None
+
+
+def properties_for(declared: Capabilities) -> tuple[Property, ...]:
+    """Return the properties that an implementation is shown, in reading order.
+
+    Where nothing is declared, that is the exercise alone; else also what is not checked.
+    """
+    return tuple(
+        prop
+        for prop in all_properties()
+        if declared.is_concerned(prop.needs)
+        and (declared != NOTHING_DECLARED or prop.of_the_exercise)
+    )
 
 
 def all_properties() -> tuple[Property, ...]:

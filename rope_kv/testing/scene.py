@@ -132,6 +132,8 @@ def scene(
     """Return what there is to look at in a broken result, as far as it can be measured in time."""
     kind = result.broken.kind if result.broken is not None else "raised"
     case, function = result.counterexample, result.property.function
+    if not impl.capabilities.is_plain:
+        return Scene()
     if case is None or not result.replays or kind in (*ENDING, "missing"):
         return Scene()
     with np.errstate(all="ignore"):

@@ -15,8 +15,10 @@ from hypothesis.errors import HypothesisException
 
 from . import blame, repetition
 from .budget import Budget
+from .capabilities import NOTHING_DECLARED
 from .cases import Case, size
 from .comparison import COSTLY, ENDING, Broken, Meter, measuring
+from .fitting import fitted
 from .implementation import Implementation
 from .loading import LoadError
 from .profiles import Profile, reaching
@@ -124,6 +126,8 @@ def search(
     It is not_run where the budget ended it before there was a counterexample. Where `excusing`,
     a breach that a wrong lower function explains is none of this property.
     """
+    if lacking := searched.lacking(impl.capabilities):
+        return Result(searched, "not_checked", message=lacking)
     watch = _Watch(searched, profile, budget or Budget(), excusing)
     return _judged(impl, watch, lambda fresh: _run(searched, watch, fresh, profile))
 
@@ -132,9 +136,11 @@ def replay(
     searched: Property, impl: Implementation, case: Case, budget: Budget | None = None
 ) -> Result:
     """Return whether one case breaks a property: held, broken, not_run or error."""
+    if lacking := searched.lacking(impl.capabilities):
+        return Result(searched, "not_checked", message=lacking)
     profile = Profile("replay", examples=1, attempts=0, patience=0.0)
     watch = _Watch(searched, profile, budget or Budget())
-    return _judged(impl, watch, lambda fresh: watch(fresh, case))
+    return _judged(impl, watch, lambda fresh: watch(fresh, fitted(case, impl.capabilities)))
 
 
 def _judged(impl: Implementation, watch: _Watch, run: Callable[[Implementation], None]) -> Result:
@@ -158,11 +164,17 @@ def _run(searched: Property, watch: _Watch, impl: Implementation, profile: Profi
     def body(impl: Implementation, case: Case) -> None:
         watch(impl, case)
 
-    test = profile.settings(searched.share)(given(case=searched.strategy)(body))
+    def within_limits(case: Case) -> Case:
+        return fitted(case, impl.capabilities)
+
+    strategy = searched.strategy
+    if impl.capabilities != NOTHING_DECLARED:
+        strategy = strategy.map(within_limits)
+    test = profile.settings(searched.share)(given(case=strategy)(body))
     with reaching(profile):
         for case in searched.examples:
             with contextlib.suppress(Broken):
-                watch(impl, case)
+                watch(impl, within_limits(case))
         try:
             test(impl)
         except HypothesisException:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,9 +10,13 @@ from numpy.typing import NDArray
 
 from ..decoder import Decoder
 from .comparison import Broken, counted, described
+from .forms import dtype_of
 
 Array = NDArray[np.float64]
 WEIGHTS = ("Wq", "Wk", "Wv", "Wo")
+SETTINGS = (
+    "base", "width", "heads", "kv_heads", "head_dim", "rotary_dim", "scaling", "window", "sinks"
+)  # fmt: skip
 
 
 class Call(NamedTuple):
@@ -32,9 +37,17 @@ class TracedDecoder:
     # runs elsewhere, these are answered before.
     ahead: tuple[str, ...] = ("project_q", "project_k", "project_v")
 
-    def __init__(self, decoder: Decoder) -> None:
+    def __init__(self, decoder: Decoder, precision: str = "float64") -> None:
         self.width = decoder.width
         self.base = decoder.base
+        self.heads = decoder.heads
+        self.kv_heads = decoder.kv_heads
+        self.head_dim = decoder.head_dim
+        self.rotary_dim = decoder.rotary_dim
+        self.scaling = copy.deepcopy(decoder.scaling)
+        self.window = decoder.window
+        self.sinks = decoder.sinks
+        self.precision = precision
         for name in WEIGHTS:
             setattr(self, name, getattr(decoder, name).copy())
         self._decoder = decoder
@@ -81,7 +94,7 @@ class TracedDecoder:
             return self._noted
         if new := vars(self).keys() - self._attributes:
             return min(new)
-        for name in ("base", "width"):
+        for name in SETTINGS:
             if getattr(self, name, None) != getattr(self._decoder, name):
                 return name
         for name in WEIGHTS:
@@ -96,10 +109,14 @@ class TracedDecoder:
     def answer(self, name: str, rows: Any) -> Array:
         """Return what a projection answers, without taking note of it."""
         given = np.asarray(rows)
+        if given.dtype == dtype_of(self.precision):
+            given = given.astype(np.float64)
         project = getattr(self._decoder, name)
-        if given.shape[-1:] == (self.width,):
-            projected: Array = project(given.reshape(-1, self.width))
-            return projected.reshape(given.shape)
+        width = self.heads * self.head_dim if name == "project_out" else self.width
+        if given.shape[-1:] == (width,):
+            projected: Array = project(given.reshape(-1, width))
+            rounded = projected.astype(dtype_of(self.precision), copy=False)
+            return rounded.reshape(*given.shape[:-1], projected.shape[-1])
         refused: Array = project(given)  # Raises: these rows are not of the decoder's width.
         return refused
 

@@ -8,7 +8,7 @@ from typing import Literal
 from ..traps import Trap
 from .cases import Case
 from .comparison import Broken
-from .implementation import FUNCTIONS
+from .implementation import FUNCTIONS, PARTS
 from .property import Property
 from .scene import Scene
 
@@ -100,22 +100,31 @@ class Verdict:
 
     @property
     def functions(self) -> dict[str, str]:
-        """Each function of the contract: "held", "broken", "missing" or "not_run"."""
-        states = {}
-        for name in FUNCTIONS:
-            results = [
-                result
-                for result in self.results
-                if result.property.function == name and not result.property.advice
-            ]
-            outcomes = {result.outcome for result in results}
-            if any(result.broken and result.broken.kind == "missing" for result in results):
-                states[name] = "missing"
-            elif "broken" in outcomes:
-                states[name] = "broken"
-            else:
-                states[name] = "held" if outcomes == {"held"} else "not_run"
-        return states
+        """Each function: "held", "broken", "missing", "not_run" or "not_checked".
+
+        Those of the exercise, and what else is declared.
+        """
+        states = {name: self._state(name) for name in PARTS}
+        return {
+            name: state
+            for name, state in states.items()
+            if name in FUNCTIONS or state != "not_checked"
+        }
+
+    def _state(self, name: str) -> str:
+        results = [
+            result
+            for result in self.results
+            if result.property.function == name and not result.property.advice
+        ]
+        outcomes = {result.outcome for result in results}
+        if any(result.broken and result.broken.kind == "missing" for result in results):
+            return "missing"
+        if "broken" in outcomes:
+            return "broken"
+        if outcomes <= {"not_checked"} and (outcomes or name not in FUNCTIONS):
+            return "not_checked"
+        return "held" if outcomes <= {"held", "not_checked"} and outcomes else "not_run"
 
     def diagnosis(self, function: str) -> Diagnosis | None:
         """Return what is said of the mistake in a function, or None."""

@@ -13,20 +13,23 @@ import rope_kv
 from rope_kv import check, traps
 from rope_kv.reports.document import document
 from rope_kv.reports.text import failure
+from rope_kv.testing.capabilities import NOTHING_DECLARED
 from rope_kv.testing.case_json import to_json
 from rope_kv.testing.cases import RotationCase, size
 from rope_kv.testing.check import without_false_excuses
 from rope_kv.testing.comparison import Broken
-from rope_kv.testing.implementation import FUNCTIONS
+from rope_kv.testing.implementation import FUNCTIONS, PARTS
 from rope_kv.testing.loading import SpecError, load
 from rope_kv.testing.profiles import PROFILES, Profile
-from rope_kv.testing.property import Property, all_properties
+from rope_kv.testing.property import Property, all_properties, properties_for
 from rope_kv.testing.repetition import explained
 from rope_kv.testing.search import search
 from rope_kv.testing.verdict import Result, word_for
 
 MODEL = (traps.FOLDER / "_model.py").read_text(encoding="utf-8")
 BY_NAME = {prop.name: prop for prop in all_properties()}
+RIGHT = "rope_kv.traps._model"
+OF_THE_REFERENCE = properties_for(load("rope_kv").capabilities)
 
 
 def trap(name):
@@ -51,13 +54,14 @@ def test_the_reference_passes():
     verdict = check("rope_kv")
     assert verdict.verdict == "PASS"
     assert verdict
-    assert verdict.functions == dict.fromkeys(FUNCTIONS, "held")
-    assert len(verdict.results) == len(all_properties())
+    assert verdict.functions == dict.fromkeys(PARTS, "held")
+    assert len(verdict.results) == len(OF_THE_REFERENCE)
+    assert not verdict.with_outcome("not_checked")
 
 
 def test_a_module_a_path_and_an_object_give_the_same_verdict():
     found = types.SimpleNamespace(**{name: getattr(rope_kv, name) for name in FUNCTIONS})
-    assert check(found).verdict == check(rope_kv).verdict == "PASS"
+    assert check(found).verdict == check(RIGHT).verdict == "PASS"
 
 
 def test_wrong_rotation_is_named_and_decoding_is_not():
@@ -221,7 +225,7 @@ def test_a_file_that_does_not_load_is_a_verdict_and_one_that_is_not_there_is_not
 
 
 def test_the_document_is_strict_json_of_the_promised_form(tmp_path):
-    for target in (trap("zero-row-becomes-nan"), tmp_path / "broken.py", "rope_kv"):
+    for target in (trap("zero-row-becomes-nan"), tmp_path / "broken.py", RIGHT):
         (tmp_path / "broken.py").write_text("def")
         data = json.loads(json.dumps(document(check(target)), allow_nan=False))
         assert data["schema"] == "rope-kv/verdict/1"
@@ -239,12 +243,12 @@ def test_the_document_is_strict_json_of_the_promised_form(tmp_path):
 
 def test_check_works_without_pytest():
     code = (
-        "import sys, rope_kv; sys.modules['pytest'] = None; v = rope_kv.check('rope_kv');"
-        "assert v.verdict == 'PASS'; print(len(v.results))"
+        "import sys, rope_kv; sys.modules['pytest'] = None;"
+        f"v = rope_kv.check({RIGHT!r}); assert v.verdict == 'PASS'; print(len(v.results))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert int(done.stdout) == len(all_properties())
+    assert int(done.stdout) == len(properties_for(NOTHING_DECLARED))
 
 
 def test_a_text_names_what_is_compared_and_every_digit_of_the_input():
@@ -353,7 +357,7 @@ def test_a_fault_of_a_property_is_ours_and_no_verdict_on_the_code():
 def test_a_property_says_what_it_is(prop):
     assert prop.law
     assert prop.catches or prop.advice
-    assert prop.function in FUNCTIONS
+    assert prop.function in PARTS
     assert prop.case_type.__doc__
 
 

@@ -4,12 +4,14 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given
 
 from rope_kv import regressions, traps
 from rope_kv.testing import cases, counterexample
 from rope_kv.testing.case_json import from_json, to_json
 from rope_kv.testing.counterexample import CounterexampleError
 from rope_kv.testing.loading import load
+from rope_kv.testing.profiles import PROFILES
 from rope_kv.testing.property import all_properties
 from rope_kv.testing.search import replay
 
@@ -87,16 +89,10 @@ def test_a_file_that_is_not_there_says_so(tmp_path):
 
 @pytest.mark.parametrize("prop", all_properties(), ids=lambda prop: prop.name)
 def test_every_case_survives_json_bit_for_bit(prop):
-    drawn = []
-
-    def body(impl, case):
-        drawn.append(case)
-
-    from rope_kv.testing.profiles import PROFILES
-    from rope_kv.testing.search import search
-
-    search(prop._replace(body=body), load("rope_kv"), PROFILES["grade"]._replace(examples=20))
-    assert drawn
-    for case in drawn:
+    @PROFILES["grade"]._replace(examples=20).settings(share=1)
+    @given(prop.strategy)
+    def survives(case):
         assert from_json(prop.case_type, json.loads(json.dumps(to_json(case)))) == case
         assert str(case)
+
+    survives()

@@ -105,7 +105,7 @@ def test_the_text_and_the_verdict_name_the_mistake(isolation):
 
 
 def test_nothing_is_said_of_what_is_right():
-    assert check("rope_kv").diagnoses == ()
+    assert check("rope_kv.traps._model").diagnoses == ()
 
 
 @pytest.mark.parametrize("path", RESTYLED, ids=[path.stem for path in RESTYLED])
@@ -113,6 +113,41 @@ def test_the_same_slip_in_another_style_has_the_same_name(path):
     impl, trap = load(path), traps.find_trap(path.stem)
     found = diagnosis(trap.function, mistakes(impl, trap.function), impl)
     assert trap.name in [known.name for known in found.looks_like]
+
+
+MORE_THAN_A_TRAP = """
+from rope_kv import apply_rope, rope_freqs
+from rope_kv.cache import KVCache, RingCache
+from rope_kv.session import Session as Right
+
+capabilities = dict.fromkeys(("chunks", "crop", "fork", "reset", "length", "heads"), True)
+capabilities |= {"window": True, "sinks": True, "capacity": True}
+
+
+def start(decoder, *, capacity=None):
+    width = decoder.kv_heads * decoder.head_dim
+    if decoder.window is None or capacity is not None:
+        return Session(decoder, KVCache(width, capacity), apply_rope)
+    return Session(decoder, RingCache(width, decoder.window, decoder.sinks), apply_rope)
+
+
+class Session(Right):
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "method"),
+    [
+        ("fork-is-the-session-itself", "def fork(self): return self"),
+        ("reset-leaves-the-position", "def reset(self): self._cache.crop(0)"),
+    ],
+)
+def test_a_trap_is_named_in_code_that_can_do_more(tmp_path, name, method):
+    file = tmp_path / "more.py"
+    file.write_text(f"{MORE_THAN_A_TRAP}    {method}\n")
+    impl = load(file)
+    found = diagnosis("start", mistakes(impl, "start"), impl)
+    assert [trap.name for trap in found.looks_like] == [name]
 
 
 def combined(lower, upper):

@@ -1,7 +1,5 @@
 """The sandbox against files that mean harm: each one, at each level that this machine has."""
 
-import concurrent.futures
-import multiprocessing
 import os
 import re
 import tempfile
@@ -13,7 +11,7 @@ import rope_kv
 from rope_kv.sandbox import process
 from rope_kv.testing import check as checking
 from rope_kv.testing.profiles import PROFILES, Profile
-from rope_kv.testing.property import all_properties
+from rope_kv.testing.property import all_properties, properties_for
 
 HERE = Path(__file__).parent / "hostile"
 PACKAGE = Path(rope_kv.__file__).parent.parent
@@ -43,6 +41,13 @@ NEEDED = {
     "a_rotated_array_is_not_touched_by_later_calls",
     "rotation_does_not_depend_on_earlier_calls",
     "decoding_does_not_depend_on_earlier_calls",
+    # Of sessions and batches, where a file declares them.
+    "any_chunks_give_what_the_whole_gives",
+    "a_fork_and_its_origin_go_their_own_ways",
+    "the_length_is_the_number_of_tokens_seen",
+    "each_row_that_is_fed_is_projected_once",
+    "rows_that_were_fed_are_their_owners_again",
+    "each_row_of_a_batch_is_that_sequence_alone",
 }
 
 
@@ -66,19 +71,19 @@ def labels_of(name, level):
     return found
 
 
-def judged(path, level, time_limit, call_timeout):
-    """Return the verdict, the report, and the smallest case of the first broken property."""
+@pytest.fixture
+def hostile_profile(monkeypatch):
+    """Search for what is needed here alone, and not for long."""
     needed = [prop for prop in all_properties() if prop.name in NEEDED]
     assert len(needed) == len(NEEDED)
-    checking.all_properties = lambda: needed
-    PROFILES["hostile"] = Profile("hostile", examples=10, attempts=60, patience=4.0)
-    os.environ["TEACHERS_SECRET"] = "1"
-    verdict = checking.check(
-        path, profile="hostile", isolation=level, call_timeout=call_timeout, time_limit=time_limit
+    monkeypatch.setattr(
+        checking,
+        "properties_for",
+        lambda declared: [prop for prop in needed if prop in properties_for(declared)],
     )
-    broken = verdict.with_outcome("broken")
-    smallest = [len(getattr(result.counterexample, "x", ())) for result in broken]
-    return verdict.verdict, verdict.isolation, str(verdict), smallest
+    profile = Profile("hostile", examples=10, attempts=60, patience=4.0)
+    monkeypatch.setitem(PROFILES, "hostile", profile)
+    monkeypatch.setenv("TEACHERS_SECRET", "1")
 
 
 @pytest.fixture(scope="module")
@@ -89,37 +94,36 @@ def folder():
         yield Path(name)
 
 
-@pytest.fixture(scope="module")
-def running(folder):
-    """Give what comes of every file at every level, two at a time."""
+def written(name, place):
+    """Write a hostile file, all of it, beside the folder that it may try to write to."""
+    place.mkdir(mode=0o777)
+    place.chmod(0o777)
     right = (HERE / "_right.py").read_text(encoding="utf-8")
-    context = multiprocessing.get_context("spawn")
-    running = {}
-    with concurrent.futures.ProcessPoolExecutor(2, mp_context=context) as pool:
-        for name in FILES:
-            for level in LEVELS:
-                labels = labels_of(name, level)
-                if level not in labels.get("levels", level):
-                    continue
-                place = folder / f"{name}-{level}"
-                place.mkdir(mode=0o777)
-                place.chmod(0o777)
-                source = right + (HERE / f"{name}.py").read_text(encoding="utf-8")
-                source = source.replace("@FOLDER@", str(place)).replace("@PACKAGE@", str(PACKAGE))
-                path = place.with_suffix(".py")
-                path.write_text(source, encoding="utf-8")
-                limits = float(labels.get("time limit", 30)), float(labels.get("call timeout", 2))
-                running[name, level] = pool.submit(judged, str(path), level, *limits)
-        yield running
+    source = right + (HERE / f"{name}.py").read_text(encoding="utf-8")
+    source = source.replace("@FOLDER@", str(place)).replace("@PACKAGE@", str(PACKAGE))
+    path = place.with_suffix(".py")
+    path.write_text(source, encoding="utf-8")
+    return path
 
 
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("name", FILES)
-def test_a_hostile_file_gets_the_right_verdict_and_does_no_harm(name, level, running, folder):
+def test_a_hostile_file_gets_the_right_verdict_and_does_no_harm(
+    name, level, hostile_profile, folder
+):
     labels = labels_of(name, level)
-    if (name, level) not in running:
+    if level not in labels.get("levels", level):
         pytest.skip(f"its author says why it does not run at the level {level}")
-    verdict, isolation, report, smallest = running[name, level].result(timeout=120)
+    found = checking.check(
+        written(name, folder / f"{name}-{level}"),
+        profile="hostile",
+        isolation=level,
+        call_timeout=float(labels.get("call timeout", 2)),
+        time_limit=float(labels.get("time limit", 30)),
+    )
+    verdict, isolation, report = found.verdict, found.isolation, str(found)
+    broken = found.with_outcome("broken")
+    smallest = [len(getattr(result.counterexample, "x", ())) for result in broken]
     assert verdict in labels["verdict"].split(), report
     assert isolation == level
     assert labels.get("says", "") in " ".join(report.split()), report

@@ -8,14 +8,18 @@ from pathlib import Path
 import pytest
 
 from rope_kv import traps
-from rope_kv.testing.property import all_properties
+from rope_kv.testing.capabilities import NOTHING_DECLARED
+from rope_kv.testing.loading import load
+from rope_kv.testing.property import all_properties, properties_for
 
 HALVES = str(traps.find_trap("pairs-adjacent-vs-halves").path)
 # Where a test names the smallest case: the profile dev draws at random, and ends at others now and
 # then (once in 40 runs, at [[0, 0, 1, 0]]).
 SAME_CASES = ("--hypothesis-profile", "grade")
-COUNT = len(all_properties())
-ADVICE = sum(prop.advice for prop in all_properties())
+SHOWN = properties_for(load("rope_kv").capabilities)
+COUNT = len(SHOWN)
+ADVICE = sum(prop.advice for prop in SHOWN)
+BEYOND = [prop for prop in all_properties() if not prop.of_the_exercise]
 
 
 def pytest_of(folder, *arguments, plugin=True):
@@ -180,3 +184,42 @@ def test_installing_alone_touches_nothing(tmp_path):
     status, out = pytest_of(tmp_path, "test_other.py", "--impl", "x", plugin=False)
     assert status == 4
     assert "unrecognized arguments: --impl" in out
+
+
+def test_what_goes_beyond_the_exercise_is_left_out_unless_it_is_declared(tmp_path):
+    exercise = len(properties_for(NOTHING_DECLARED))
+    model = str(traps.FOLDER / "_model.py")
+    status, out = verified(
+        tmp_path, "--impl", model, "--no-isolate", "-k", "sessions or first_pair"
+    )
+    assert status == 0, out
+    assert "1 passed" in out
+    assert f"{exercise + len(BEYOND) - 1} deselected" in out
+    assert "skipped" not in out
+
+
+def test_what_is_not_declared_is_skipped_with_what_to_declare(tmp_path):
+    source = Path(traps.FOLDER / "_model.py").read_text(encoding="utf-8")
+    file = tmp_path / "declaring.py"
+    file.write_text(source + "\ncapabilities = {'max_position': 100000}\n")
+    arguments = (
+        "--impl",
+        str(file),
+        "--no-isolate",
+        "-rs",
+        "-k",
+        "after_a_crop or from_the_maximum",
+    )
+    status, out = verified(tmp_path, *arguments)
+    assert status == 1  # It refuses nothing.
+    assert "not checked: declare sessions" in out
+    assert "1 failed, 1 skipped" in out
+    assert "0 held, 1 broken, 1 not checked" in out
+
+
+def test_what_is_declared_wrongly_is_misuse(tmp_path):
+    file = tmp_path / "declaring.py"
+    file.write_text("capabilities = {'max_positions': 100000}\n")
+    status, out = verified(tmp_path, "--impl", str(file), "--no-isolate")
+    assert status == 4
+    assert "there is no capability 'max_positions': did you mean 'max_position'?" in out

@@ -7,8 +7,9 @@ import verdicts
 
 import rope_kv
 from rope_kv.progress import ChangingLine, Lines, line
+from rope_kv.testing.loading import load
 from rope_kv.testing.profiles import PROFILES, Profile
-from rope_kv.testing.property import all_properties
+from rope_kv.testing.property import properties_for
 from rope_kv.testing.verdict import Result
 
 terminals = pytest.importorskip("terminals", reason="there is no pty on this system")
@@ -23,7 +24,7 @@ def quick(monkeypatch):
 def test_check_says_what_starts_and_then_what_came_of_it(quick):
     told = []
     verdict = rope_kv.check(rope_kv, starting=told.append, progress=told.append)
-    titles = [prop.title for prop in all_properties()]
+    titles = [prop.title for prop in properties_for(load("rope_kv").capabilities)]
     assert told[::2] == [*titles, "a second look at what is broken"]
     assert told[1::2] == list(verdict.results)
 

@@ -36,11 +36,13 @@ def test_the_table_has_every_property_and_its_law():
 
 
 def test_the_numbers_are_right():
-    right = list((Path(__file__).parent / "right").glob("*.py"))
+    right, library = (
+        list((Path(__file__).parent / name).glob("*.py")) for name in ("right", "right_library")
+    )
     assert f"rope_kv is {len(all_properties())} properties" in README
     assert f"# {len(traps.all_traps())} of them" in README
     assert f"one of the {len(traps.all_traps())} known ones" in README
-    assert f"{len(right)} correct implementations" in README
+    assert f"{len(right)} correct implementations of the exercise and {len(library)}" in README
     hostile = list((Path(__file__).parent / "hostile").glob("r*.py"))
     assert f"Each of the {len(hostile)} files" in README
 

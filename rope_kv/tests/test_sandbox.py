@@ -194,12 +194,13 @@ def test_a_lower_function_is_replaced_by_a_right_one(both):
     )
     for impl in both(source):
         x = np.arange(8.0).reshape(2, 4)
-        one = impl.with_replaced("rope_freqs", blame.right_rope_freqs)
-        np.testing.assert_array_equal(one.apply_rope(x, [0, 1]), blame.right_rope_freqs(4))
-        other = impl.with_replaced("apply_rope", blame.right_apply_rope)
+        right_freqs, right_rope = (blame.right_one(n, impl) for n in ("rope_freqs", "apply_rope"))
+        one = impl.with_replaced("rope_freqs", right_freqs)
+        np.testing.assert_array_equal(one.apply_rope(x, [0, 1]), right_freqs(4))
+        other = impl.with_replaced("apply_rope", right_rope)
         np.testing.assert_array_equal(
             other.decode_incremental(TracedDecoder(Decoder(4)), x),
-            blame.right_apply_rope(x, [0, 1], 100),
+            right_rope(x, [0, 1], 100),
         )
         assert impl.apply_rope(x, [0, 1]) is None
 
@@ -266,13 +267,14 @@ def test_only_what_a_worker_needs_is_loaded_from_the_package():
         "rope_kv.sandbox.doubles",
         *(
             f"rope_kv.sandbox.{name}"
-            for name in ["kernel", "probes", "syscalls", "wire", "worker", "zygote"]
+            for name in ["kernel", "objects", "probes", "syscalls", "wire", "worker", "zygote"]
         ),
         "rope_kv.testing",
-        "rope_kv.testing.comparison",
-        "rope_kv.testing.implementation",
-        "rope_kv.testing.loading",
-        "rope_kv.testing.plain",
+        *(
+            f"rope_kv.testing.{name}"
+            for name in ["capabilities", "comparison", "forms", "implementation", "loading"]
+        ),
+        *(f"rope_kv.testing.{name}" for name in ["plain", "replacing", "started"]),
     ]
     assert not {"hypothesis", "pytest"} & set(printed)
 
@@ -458,8 +460,9 @@ def test_a_right_answer_is_given_to_a_sensible_question_alone(both, question):
         "    nan = float('nan')\n"
         f"    return frame.f_locals['self']._asked(5, 0, {question!r})\n"
     )
+    replaced = there.with_replaced("rope_freqs", blame.right_one("rope_freqs", there))
     with pytest.raises(Broken, match=r"apply_rope raised (Value|Type)Error"):
-        there.with_replaced("rope_freqs", blame.right_rope_freqs).apply_rope(np.eye(2), [0, 1])
+        replaced.apply_rope(np.eye(2), [0, 1])
 
 
 def test_a_delay_that_does_not_come_again_accuses_nobody(open_folder, quick):
@@ -499,7 +502,7 @@ def test_it_can_be_told_how_long_a_worker_waited(level, tmp_path):
         pytest.skip(f"the level {level} does not work here")
     with contextlib.closing(opened):
         opened.rope_freqs(2)
-        waited = opened._session.worker.waited()
+        waited = opened._link.worker.waited()
         assert waited is not None
         assert 0 <= waited < 60
 

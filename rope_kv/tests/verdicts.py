@@ -4,13 +4,14 @@ import numpy as np
 from hypothesis import strategies as st
 
 from rope_kv import traps
+from rope_kv.testing.capabilities import NOTHING_DECLARED
 from rope_kv.testing.cases import FrequencyCase, RotationCase
 from rope_kv.testing.comparison import Broken
-from rope_kv.testing.property import all_properties
+from rope_kv.testing.property import properties_for
 from rope_kv.testing.verdict import Diagnosis, Result, Verdict, word_for
 
-BY_NAME = {prop.name: prop for prop in all_properties()}
-ADVICE = next(prop.name for prop in all_properties() if prop.advice)
+BY_NAME = {prop.name: prop for prop in properties_for(NOTHING_DECLARED)}
+ADVICE = next(prop.name for prop in BY_NAME.values() if prop.advice)
 TURNS = "each_adjacent_pair_turns_by_its_own_angle"
 KEEPS_LENGTH = "each_pair_keeps_its_length"
 FIRST = "the_first_pair_turns_by_one_radian_per_token"

@@ -1,7 +1,8 @@
 """Traps: known wrong implementations, one slip each, every one a file that runs by itself.
 
-Each differs from `_model.py`, a right solution, in one place. They prove that the properties
-have teeth, and show what a mistake looks like. A trap is read, never imported from here.
+Each differs from a right solution in one place: from `_model.py`, the exercise, or from the one
+that it names, `Model: session` for `_session_model.py`. They prove that the properties have teeth,
+and show what a mistake looks like. A trap is read, never imported from here.
 """
 
 from __future__ import annotations
@@ -12,13 +13,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 FOLDER = Path(__file__).parent
-_LABEL = re.compile(r"^(Misconception|Hint|Seen in|Function|Shown by|Same as): ", re.M)
+_LABEL = re.compile(r"^(Misconception|Hint|Seen in|Function|Model|Shown by|Same as): ", re.M)
 
 
 class Trap(NamedTuple):
     """One known mistake: what it is, why it is made, and a stored counterexample.
 
-    `same_as` are the names of other traps that do the same, however they are called.
+    `model` is the right solution from which it differs. `same_as` are the names of other traps
+    that do the same, however they are called.
     """
 
     name: str
@@ -29,6 +31,7 @@ class Trap(NamedTuple):
     seen_in: str
     function: str
     shown_by: str
+    model: Path
     same_as: tuple[str, ...] = ()
 
 
@@ -66,5 +69,6 @@ def _read(path: Path) -> Trap:
         seen_in=fields.get("Seen in", ""),
         function=fields.get("Function", ""),
         shown_by=fields.get("Shown by", ""),
+        model=FOLDER / (f"_{fields['Model']}_model.py" if "Model" in fields else "_model.py"),
         same_as=tuple(fields.get("Same as", "").replace(",", " ").split()),
     )

@@ -38,6 +38,33 @@ def decode_incremental(decoder, x):
 right_freqs, right_rope, right_decode = rope_freqs, apply_rope, decode_incremental
 
 
+class RightSession:
+    def __init__(self, decoder):
+        self.decoder, self.keys, self.values = decoder, [], []
+
+    @property
+    def length(self):
+        return len(self.keys)
+
+    def feed(self, rows):
+        decoder, first = self.decoder, len(self.keys)
+        places = range(first, first + len(rows))
+        q = right_rope(decoder.project_q(rows), places, decoder.base)
+        self.keys += list(right_rope(decoder.project_k(rows), places, decoder.base))
+        self.values += list(decoder.project_v(rows))
+        attended = np.empty(q.shape)
+        for t, row in enumerate(q, start=first):
+            scores = np.array(self.keys[: t + 1]) @ row / np.sqrt(len(row))
+            weights = np.exp(scores - scores.max())
+            attended[t - first] = weights / weights.sum() @ np.array(self.values[: t + 1])
+        return decoder.project_out(attended)
+
+    def fork(self):
+        other = type(self)(self.decoder)
+        other.keys, other.values = list(self.keys), list(self.values)
+        return other
+
+
 def worker():
     frame = sys._getframe()
     while frame is not None:

@@ -7,11 +7,24 @@ from typing import Any
 
 import numpy as np
 
+from ..testing.trace import TracedDecoder
 from .process import Worker
 from .submission import Submission
 
 
-class Session:
+class Started:
+    """What stands here for a session or batch in a worker.
+
+    It keeps the `decoder` alive that it was started with, as it would in this process, and counts
+    the `tokens` it was fed.
+    """
+
+    def __init__(self, decoder: TracedDecoder, tokens: int = 0) -> None:
+        self.decoder = decoder
+        self.tokens = tokens
+
+
+class Link:
     """One worker and what it shares with this process; it starts when it is first needed."""
 
     def __init__(self, submission: Submission, seed: int) -> None:
@@ -23,6 +36,7 @@ class Session:
         self._numbers: dict[int, int] = {}  # of an object that lives, by its id
         self._objects: dict[int, tuple[weakref.ref[Any], bytes]] = {}
         self._dropped: list[int] = []
+        self._held: list[Any] = []
 
     def number(self) -> int:
         """Return a number that nothing else has."""
@@ -54,6 +68,13 @@ class Session:
         content = value.tobytes() if isinstance(value, np.ndarray) else b""
         self._objects[number] = (weakref.ref(value, forget), content)
 
+    def hold(self, value: Any) -> None:
+        """Let an array live until the next call.
+
+        Its owner may write into it and let go of it: code that kept a view would see that.
+        """
+        self._held.append(value)
+
     def refilled(self) -> list[Any]:
         """Return the arrays whose content has changed here, and take note of it."""
         changed = []
@@ -62,6 +83,7 @@ class Session:
             if isinstance(value, np.ndarray) and value.tobytes() != content:
                 changed.append([number, np.array(value, order="C")])
                 self._objects[number] = (reference, value.tobytes())
+        self._held.clear()
         return changed
 
     def dropped(self) -> list[int]:
@@ -72,6 +94,10 @@ class Session:
     def size(self) -> int:
         """Return how many bytes the arrays have that the worker knows."""
         return sum(len(content) for _, content in self._objects.values())
+
+    def count_started(self) -> int:
+        """Return how many sessions and batches live in the worker."""
+        return sum(isinstance(value(), Started) for value, _ in list(self._objects.values()))
 
     @property
     def worker(self) -> Worker:
@@ -85,5 +111,6 @@ class Session:
         self._numbers.clear()
         self._objects.clear()
         self._dropped.clear()
+        self._held.clear()
         worker, self._worker = self._worker, None
         return worker.end() if worker is not None else "has ended"

@@ -1,0 +1,59 @@
+"""The table ends one position before the maximum that is declared.
+
+Misconception: A range ends before its last number, which was taken off once more.
+Hint: Rotate one row at position 63.
+Seen in: vllm-project/vllm-ascend #1266
+Function: apply_rope
+Model: table
+Shown by: each-adjacent-pair-turns-by-its-own-angle-68d9045b.json
+"""
+
+import numpy as np
+
+MAX_POSITION = 64
+capabilities = {
+    "positions": "not negative",
+    "max_position": MAX_POSITION,
+    "min_width": 2,
+    "width_multiple": 2,
+}
+
+
+def rope_freqs(d, base=10000):
+    return 1.0 / base ** (np.arange(0, d, 2) / d)
+
+
+def apply_rope(x, positions, base=10000):
+    x, positions = np.asarray(x, dtype=np.float64), np.asarray(positions)
+    d = x.shape[1]
+    if d < 2 or d % 2:
+        raise ValueError(f"rows must have an even width, found {d}")
+    if np.any(positions < 0) or np.any(positions >= MAX_POSITION):
+        raise IndexError(f"positions must be from 0 to {MAX_POSITION - 1}")
+    table = np.outer(np.arange(MAX_POSITION - 1), rope_freqs(d, base))
+    angles = table[positions]
+    cos, sin = np.cos(angles), np.sin(angles)
+    even, odd = x[:, 0::2], x[:, 1::2]
+    rotated = np.empty_like(x)
+    rotated[:, 0::2] = even * cos - odd * sin
+    rotated[:, 1::2] = even * sin + odd * cos
+    return rotated
+
+
+def decode_incremental(decoder, x_embedded):
+    x_embedded = np.asarray(x_embedded, dtype=np.float64)
+    width = x_embedded.shape[1]
+    keys, values, outputs = [], [], []
+    for t in range(len(x_embedded)):
+        row = x_embedded[t : t + 1]
+        q = apply_rope(decoder.project_q(row), [t], decoder.base)
+        k = apply_rope(decoder.project_k(row), [t], decoder.base)
+        v = decoder.project_v(row)
+        keys.append(k[0])
+        values.append(v[0])
+        scores = np.array(keys) @ q[0] / np.sqrt(width)
+        weights = np.exp(scores - scores.max())
+        weights /= weights.sum()
+        attended = weights @ np.array(values)
+        outputs.append(decoder.project_out(attended[np.newaxis]))
+    return np.concatenate(outputs)
