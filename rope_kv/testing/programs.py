@@ -117,7 +117,7 @@ def _cut(seen: _Seen, step: Step, setup: Setup) -> bool:
     if step.op == "reset":
         seen.session.reset()
         return True
-    is_full = 0 < setup.window <= seen.longest and step.number < len(seen.history)
+    is_full = 0 < setup.window <= seen.longest
     try:
         seen.session.crop(step.number)
     except Broken as broken:

@@ -84,9 +84,9 @@ def test_a_trap_is_found_by_the_property_it_names(trap):
     stored = counterexample.load(FIXTURES / trap.shown_by)
     result = search(stored.property, load(trap.path), PROFILES["grade"])
     assert result.outcome == "broken"
-    assert result.replays
     # What is found again by id depends on what else is in memory, and so does how far it shrinks.
     if not trap.name.endswith(("identity", "id")):
+        assert result.replays
         assert size(result.counterexample)[0] <= max(40, 2 * size(stored.case)[0])
 
 

@@ -4,7 +4,7 @@ Misconception: A small integer type saves memory, and the test sequences are sho
 Hint: Try the positions around 32768.
 Seen in: learners
 Function: apply_rope
-Shown by: scores-depend-on-relative-position-alone-6f1ac81a.json
+Shown by: far-positions-turn-as-exactly-as-near-ones-8f38b8eb.json
 """
 
 import numpy as np
