@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import assume
 from hypothesis import strategies as st
 
+from rope_kv import oracle_scaling
 from rope_kv.testing.library_cases import (
     PartialRotationCase,
     ScaledCallsCase,
@@ -16,8 +17,7 @@ from rope_kv.testing.scaling_bounds import is_well_conditioned
 
 from .values import EDGES, FINE, NEAR, entries, matrix, one_of, scaled, some
 
-RULES = ("linear", "ntk", "dynamic", "yarn", "llama3", "longrope")
-BY_LENGTH = ("dynamic", "longrope")
+RULES = tuple(oracle_scaling.RULES)
 FACTORS = (2.0, 4.0, 1.5, 8.0, 1.0, 32.0, 1.25)
 BASES = (10000, 100, 500000, 10, 1000000, 500)
 ORIGINAL = (4096, 2048, 8192, 64, 16, 32)
@@ -101,7 +101,7 @@ def scaled_frequency_calls(draw: st.DrawFn) -> ScaledFrequencyCallsCase:
 @st.composite
 def scaled_calls(draw: st.DrawFn) -> ScaledCallsCase:
     """Draw a call of apply_rope by a rule, and others that differ in length or in the rule."""
-    first = draw(scaled_rotations(draw(one_of(BY_LENGTH, RULES))))
+    first = draw(scaled_rotations(draw(one_of(oracle_scaling.BY_LENGTH, RULES))))
     others = []
     for _ in range(draw(one_of(1, 2, 3))):
         scaling = first.scaling
@@ -118,7 +118,7 @@ def scaled_calls(draw: st.DrawFn) -> ScaledCallsCase:
 
 def with_length(draw: st.DrawFn, scaling: Scaling) -> Scaling:
     """Draw the length of a rule that goes by it: at the original one, below, or beyond."""
-    if scaling.rule not in BY_LENGTH:
+    if scaling.rule not in oracle_scaling.BY_LENGTH:
         return scaling
     original = scaling.original_max_position
     lengths = (original, original + 1, max(1, original - 1), 2 * original, 5 * original, 1)

@@ -26,7 +26,7 @@ from .scalings import (
     scaled_rotations,
 )
 from .setups import chunkings, decodes
-from .test_heads import expect_the_full_forward, rotated
+from .test_heads import expect_the_full_forward, expect_the_rotation, rotated
 
 
 def scaled(impl: Implementation, case: ScaledFrequencyCase) -> np.ndarray:
@@ -126,11 +126,7 @@ def test_scaled_rotation_turns_by_scaled_angles(
 
     The defining statement. Catches a scaling that reaches rope_freqs and not apply_rope.
     """
-    scaling = case.scaling.mapping()
-    due = right.rotation(
-        impl, array(case.x), case.positions, case.base, case.rotary_dim or None, scaling
-    )
-    expect(rotated(impl, case), due.expected, due.within)
+    expect_the_rotation(impl, case)
 
 
 @property_of("apply_rope", scaled_rotations(), share=0.5, needs=("scaling",))
@@ -166,15 +162,7 @@ def test_scaled_rotation_does_not_depend_on_earlier_calls(
     """
     impl = impl.fresh()
     for count, call in enumerate((case.first, *case.others, case.first), start=1):
-        due = right.rotation(
-            impl,
-            array(call.x),
-            call.positions,
-            call.base,
-            call.rotary_dim or None,
-            call.scaling.mapping(),
-        )
-        expect(rotated(impl, call), due.expected, due.within, f"call {count} is answered wrongly")
+        expect_the_rotation(impl, call, f"call {count} is answered wrongly")
 
 
 @property_of("start", decodes("heads", must=("scaling",)), needs=("scaling",))

@@ -252,17 +252,6 @@ def test_every_path_gives_what_decoding_gives(impl: Implementation, case: SetupD
         expect(yours, decoded, within, sides=("decoded", name[:20]))
 
 
-def _as_int(said: Any) -> int:
-    """Return a length as an int; one may be an integer of any kind, as in an array of none."""
-    if not isinstance(said, bool | np.bool_):
-        with contextlib.suppress(TypeError):
-            length = operator.index(said)
-            if abs(length) < 1 << 63:
-                return length
-            raise Broken("length has more than 64 bits", "type")
-    raise Broken(f"length is {described(said)}, expected an int", "type")
-
-
 @property_of("paths", decodes(*ALL), share=0.25)
 def test_every_path_returns_an_array_like_the_rows_it_is_given(
     impl: Implementation, case: SetupDecodeCase
@@ -275,6 +264,17 @@ def test_every_path_returns_an_array_like_the_rows_it_is_given(
     for name in impl.capabilities.paths:
         returned = impl.path(name, programs.decoder_of(impl, case.setup), x.copy())
         expect_array(returned, x.shape, name[:20], impl.capabilities.dtype)
+
+
+def _as_int(said: Any) -> int:
+    """Return a length as an int; one may be an integer of any kind, as in an array of none."""
+    if not isinstance(said, bool | np.bool_):
+        with contextlib.suppress(TypeError):
+            length = operator.index(said)
+            if abs(length) < 1 << 63:
+                return length
+            raise Broken("length has more than 64 bits", "type")
+    raise Broken(f"length is {described(said)}, expected an int", "type")
 
 
 def _after(impl: Implementation, case: ProgramCase) -> tuple[Any, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -116,8 +116,8 @@ class Batch:
             x[b, tokens], is_token[b, tokens] = one, True
         return x, is_token
 
-    def _projected(self, project: object, x: Array) -> Array:
-        rows: Array = project(x.reshape(-1, x.shape[-1]))  # type: ignore[operator]
+    def _projected(self, project: Callable[[ArrayLike], Array], x: Array) -> Array:
+        rows = project(x.reshape(-1, x.shape[-1]))
         d = self._decoder.head_dim
         return rows.reshape(*x.shape[:2], rows.shape[1] // d, d)
 

@@ -8,7 +8,6 @@ returns the other, "interleaved to half".
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
@@ -71,7 +70,7 @@ class InLayout:
 
     def start(self, decoder: Decoder, *, capacity: int | None = None) -> Session:
         """Return a new session, as `rope_kv.start`."""
-        return start(decoder, capacity=capacity, turn=functools.partial(self.apply_rope))
+        return start(decoder, capacity=capacity, turn=self.apply_rope)
 
 
 half = InLayout("half", "half")

@@ -78,14 +78,12 @@ def open_as_asked(target: str, given: argparse.Namespace) -> Implementation:
     from .sandbox.submission import Limits
 
     limits = Limits(given.call_timeout, given.memory << 20)
-    # Marks are given for the exercise: who may declare what is asked could ask for nothing.
-    marked = getattr(given, "gradescope", None) or getattr(given, "check50", None)
     return open_implementation(
         target,
         given.isolation,
         limits,
         at_least=given.require_isolation,
-        exercise=bool(given.exercise or marked),
+        exercise=given.exercise,
     )
 
 

@@ -35,6 +35,11 @@ class Asked(NamedTuple):
         """Whether a report shows what has to be measured for it."""
         return any(form.with_pictures for form, _ in self.targets)
 
+    @property
+    def with_marks(self) -> bool:
+        """Whether a report gives marks, which are for the exercise alone."""
+        return any(form.with_marks for form, _ in self.targets)
+
     def write(self, verdict: Verdict, *, only_always: bool = False) -> None:
         """Write each report; or only those that are written even where there is no verdict."""
         # These come first: nothing that befalls another report keeps them from being written.

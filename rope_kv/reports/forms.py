@@ -20,7 +20,8 @@ class Form(NamedTuple):
     given beside the verdict. `noun` is what a file of this form is called in a sentence, and
     `is_own` says whether a text is such a file. One that is written `always` is there even if no
     verdict could be come to. `appended_to` is the environment variable that names a file which
-    others write to as well. One `with_pictures` shows what has to be measured for it.
+    others write to as well. One `with_pictures` shows what has to be measured for it. One
+    `with_marks` is for the exercise, whatever is declared.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Form(NamedTuple):
     always: bool = False
     appended_to: str = ""
     with_pictures: bool = False
+    with_marks: bool = False
 
     def make(self, verdict: Any, options: dict[str, Any]) -> str:
         """Return the document, as it is written."""
@@ -87,6 +89,7 @@ FORMS = (
         _json("extra_data", "schema", begins="rope-kv/gradescope/"),
         takes=("points", "spec"),
         always=True,
+        with_marks=True,
     ),
     Form(
         "check50",
@@ -95,6 +98,7 @@ FORMS = (
         "check50 result of rope_kv",
         _json("slug", begins="rope_kv"),
         takes=("spec",),
+        with_marks=True,
     ),
     Form(
         "markdown",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 from collections.abc import Callable
@@ -143,6 +144,7 @@ def properties_for(declared: Capabilities) -> tuple[Property, ...]:
     )
 
 
+@functools.cache
 def all_properties() -> tuple[Property, ...]:
     """Return every property, in reading order."""
     package = importlib.import_module("rope_kv.properties")

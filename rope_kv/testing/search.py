@@ -126,8 +126,6 @@ def search(
     It is not_run where the budget ended it before there was a counterexample. Where `excusing`,
     a breach that a wrong lower function explains is none of this property.
     """
-    if lacking := searched.lacking(impl.capabilities):
-        return Result(searched, "not_checked", message=lacking)
     watch = _Watch(searched, profile, budget or Budget(), excusing)
     return _judged(impl, watch, lambda fresh: _run(searched, watch, fresh, profile))
 
@@ -136,15 +134,18 @@ def replay(
     searched: Property, impl: Implementation, case: Case, budget: Budget | None = None
 ) -> Result:
     """Return whether one case breaks a property: held, broken, not_run or error."""
-    if lacking := searched.lacking(impl.capabilities):
-        return Result(searched, "not_checked", message=lacking)
     profile = Profile("replay", examples=1, attempts=0, patience=0.0)
     watch = _Watch(searched, profile, budget or Budget())
     return _judged(impl, watch, lambda fresh: watch(fresh, fitted(case, impl.capabilities)))
 
 
 def _judged(impl: Implementation, watch: _Watch, run: Callable[[Implementation], None]) -> Result:
-    """Return the result of a run that is watched, on the implementation with no memory."""
+    """Return the result of a run that is watched, on the implementation with no memory.
+
+    Where what the property needs is not declared, nothing is run: it is not_checked.
+    """
+    if lacking := watch.property.lacking(impl.capabilities):
+        return Result(watch.property, "not_checked", message=lacking)
     started = time.perf_counter()
     with measuring() as meter:
         try:

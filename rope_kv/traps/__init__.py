@@ -8,11 +8,13 @@ and show what a mistake looks like. A trap is read, never imported from here.
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 from pathlib import Path
 from typing import NamedTuple
 
 FOLDER = Path(__file__).parent
+_QUOTES = '"""'  # with which each of the files begins
 _LABEL = re.compile(r"^(Misconception|Hint|Seen in|Function|Model|Shown by|Same as): ", re.M)
 
 
@@ -54,7 +56,9 @@ def find_trap(name: str) -> Trap:
 
 
 def _read(path: Path) -> Trap:
-    text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    # The docstring alone: parsing all of hundreds of files would be felt in every diagnosis.
+    literal, _, _ = path.read_text(encoding="utf-8")[len(_QUOTES) :].partition(_QUOTES)
+    text = inspect.cleandoc(ast.literal_eval(f"{_QUOTES}{literal}{_QUOTES}"))
     slip, *labelled = _LABEL.split(text)
     fields = {
         label: " ".join(value.split())
