@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -131,11 +133,12 @@ def judge(
     budget = Budget(time_limit if time_limit is not None else usual_time_limit(impl, profile))
     says = starting or (lambda what: None)
     searched = []
-    for prop in properties_for(impl.capabilities):
-        says(prop.title)
-        searched.append(search(prop, impl, PROFILES[profile], budget))
-        if progress is not None:
-            progress(searched[-1])
+    with _collecting_rarely():
+        for prop in properties_for(impl.capabilities):
+            says(prop.title)
+            searched.append(search(prop, impl, PROFILES[profile], budget))
+            if progress is not None:
+                progress(searched[-1])
     says("a second look at what is broken")
     results = without_false_excuses(
         searched,
@@ -159,6 +162,17 @@ def judge(
         results=tuple(results),
         diagnoses=diagnoses(results, impl),
     )
+
+
+@contextlib.contextmanager
+def _collecting_rarely() -> Iterator[None]:
+    """Look for garbage in cycles rarely: a search makes little, and a tenth of it was looking."""
+    usual = gc.get_threshold()
+    gc.set_threshold(100_000, 50, 100)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*usual)
 
 
 def usual_time_limit(impl: Implementation, profile: str) -> float | None:
