@@ -19,3 +19,5 @@ SUBJECTS = (
     "capacity",
     "batches",
 )
+# What a new version has in common with an old one, where one is named with --against.
+COMPARING = ("agreement", "agreement_of_sessions")

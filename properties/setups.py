@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
+from rope_kv.oracle_scaling import BY_LENGTH
+from rope_kv.testing import forms
 from rope_kv.testing.cases import Matrix
 from rope_kv.testing.library_cases import (
     FILLS,
     BatchCase,
     BatchStep,
+    FormedProgramCase,
+    NarrowWindowCase,
     ProgramCase,
+    Scaling,
     Setup,
     SetupDecodeCase,
     Step,
+    TwoProgramsCase,
     WidthCase,
     WindowEditCase,
+    longest,
 )
 from rope_kv.testing.profiles import reach
 
@@ -27,6 +34,8 @@ WIDTHS = (2, 4, 6, 8)
 HEAD_DIMS = (2, 4, 6, 8)
 BASES = (10000, 100, 10, 500000, 500)
 ALL = ("heads", "rotary_dim", "window", "sinks", "scaling")
+# The ways in which rows may be stored, other than usual.
+STORED = tuple(f for f in forms.ROWS if f not in (forms.PLAIN, forms.INTEGER, forms.UNSIGNED))
 
 
 @st.composite
@@ -86,6 +95,13 @@ def loud_decodes(draw: st.DrawFn) -> SetupDecodeCase:
 
 
 @st.composite
+def narrow_decodes(draw: st.DrawFn) -> NarrowWindowCase:
+    """Draw a decoder with a narrow window, and rows enough to fill it."""
+    setup = draw(setups("heads", must=("window",)))
+    return NarrowWindowCase(draw(rows(draw(few(2, 6)), setup.width, GENTLE)), setup)
+
+
+@st.composite
 def long_decodes(draw: st.DrawFn, *may: str, must: tuple[str, ...] = ()) -> SetupDecodeCase:
     """Draw a decoder and rows enough to fill a ring many times; few of them differ."""
     setup = draw(setups(*may, must=must))
@@ -117,6 +133,19 @@ def chunkings(
     sizes = [draw(few(0, largest)) for _ in range(draw(few(1, 5)))]
     steps = [Step("feed", rows=draw(rows(size, setup.width, table))) for size in sizes]
     return ProgramCase(setup, tuple(steps))
+
+
+@st.composite
+def formed_chunks(draw: st.DrawFn) -> FormedProgramCase:
+    """Draw a sequence, cut into chunks that are stored in another way than usual."""
+    return FormedProgramCase(draw(chunkings()), draw(one_of(*STORED)))
+
+
+@st.composite
+def pairs_of_programs(draw: st.DrawFn) -> TwoProgramsCase:
+    """Draw two programs with decoders of their own."""
+    first, second = draw(chunkings("heads")), draw(chunkings("heads"))
+    return TwoProgramsCase(first, second)
 
 
 @st.composite
@@ -173,15 +202,16 @@ def programs(
 
 
 @st.composite
-def roomy_programs(draw: st.DrawFn, *operations: str, full: bool = False) -> ProgramCase:
-    """Draw a program of one session with a capacity: just enough, or some more."""
-    case = draw(programs(*operations, may=("heads", "window", "scaling")))
-    most, length = 0, 0
-    for step in case.steps:
-        length = len(step.rows) + (step.number if step.op == "crop" else length)
-        length = len(step.rows) if step.op == "reset" else length
-        most = max(most, length)
-    return case._replace(capacity=most + (0 if full else draw(one_of(0, 1, 2, 5))))
+def roomy_programs(
+    draw: st.DrawFn,
+    *operations: str,
+    full: bool = False,
+    may: tuple[str, ...] = ("heads", "window", "scaling"),
+) -> ProgramCase:
+    """Draw a program of sessions with a capacity: just enough for each, or some more."""
+    case = draw(programs(*operations, may=may))
+    more = 0 if full else draw(one_of(0, 1, 2, 5))
+    return case._replace(capacity=longest(case.steps) + more)
 
 
 @st.composite
@@ -190,6 +220,9 @@ def batches(
 ) -> BatchCase:
     """Draw a batch that is fed ragged rows, and in between reordered or cut down."""
     setup = draw(setups("heads", *may))
+    if setup.scaling.rule in BY_LENGTH:
+        # The rows have lengths of their own, and one call of apply_rope scales by one.
+        setup = setup._replace(scaling=Scaling())
     table = _gentle_or_any(draw)
     size = draw(one_of(2, 1, 3))
     case, steps, left = BatchCase(setup, size, ()), [], size
@@ -206,7 +239,7 @@ def batches(
             chosen = tuple(draw(st.integers(0, left - 1)) for _ in range(left))
             steps.append(BatchStep(op, indices=chosen))
         elif op == "select":
-            chosen = tuple(row for row in range(left) if draw(st.booleans())) or (left - 1,)
+            chosen = tuple(draw(st.permutations(range(left)))[: draw(few(1, left))])
             steps.append(BatchStep(op, indices=chosen))
             left = len(chosen)
         feed()
@@ -217,6 +250,20 @@ def batches(
             fill=draw(st.integers(0, len(FILLS) - 1)),
         )
     return case._replace(steps=tuple(steps))
+
+
+@st.composite
+def windowed_batches(draw: st.DrawFn) -> BatchCase:
+    """Draw a batch under a window: its rows begin at lengths of their own, then go on together."""
+    setup = draw(setups("heads", "sinks", must=("window",)))
+    size = draw(one_of(2, 3))
+    counts = [[draw(few(1, 5)) for _ in range(size)]]
+    counts += [[draw(one_of(1, 2, 3))] * size for _ in range(draw(few(1, 3)))]
+    steps = [
+        BatchStep("feed", tuple(draw(rows(count, setup.width, GENTLE)) for count in each))
+        for each in counts
+    ]
+    return BatchCase(setup, size, tuple(steps))
 
 
 def _gentle_or_any(draw: st.DrawFn) -> tuple[float, ...]:
@@ -252,3 +299,14 @@ def overfull(draw: st.DrawFn) -> ProgramCase:
     steps = [Step("feed", rows=draw(rows(count, setup.width))) for count in counts]
     steps.append(Step("feed", rows=draw(rows(draw(few(1, 3)), setup.width))))
     return ProgramCase(setup, tuple(steps), capacity=sum(counts))
+
+
+@st.composite
+def overfull_in_between(draw: st.DrawFn) -> ProgramCase:
+    """Draw a program that feeds more tokens than it has room for, and then as many as it has."""
+    setup = draw(setups("heads"))
+    counts = [draw(few(1, 3)) for _ in range(draw(few(1, 3)))]
+    room = draw(one_of(0, 1, 2))
+    counts += [room + draw(few(1, 3)), room]
+    steps = [Step("feed", rows=draw(rows(count, setup.width))) for count in counts]
+    return ProgramCase(setup, tuple(steps), capacity=sum(counts[:-2]) + room)

@@ -8,7 +8,7 @@ from rope_kv.testing.implementation import Implementation
 from rope_kv.testing.library_cases import BatchCase
 from rope_kv.testing.property import property_of
 
-from .setups import batches
+from .setups import ALL, batches, windowed_batches
 
 
 @property_of("start_batch", batches(may=("window", "sinks")), needs=("batch",))
@@ -17,6 +17,17 @@ def test_each_row_of_a_batch_is_that_sequence_alone(impl: Implementation, case: 
 
     The defining statement. Catches positions or masks shared by rows of different lengths, pads
     that are attended to, and rows that are mixed.
+    """
+    programs.expect_the_oracle_of_each_row(impl, case)
+
+
+@property_of("start_batch", windowed_batches(), needs=("batch", "window"))
+def test_each_row_of_a_batch_has_a_window_of_its_own(
+    impl: Implementation, case: BatchCase
+) -> None:
+    """u ∈ [t−W+1, t] by the positions of row b, however long the others are
+
+    Catches a ring whose mask counts the pads of short rows, and windows by columns of the batch.
     """
     programs.expect_the_oracle_of_each_row(impl, case)
 
@@ -66,7 +77,7 @@ def test_selected_rows_go_on_by_themselves(impl: Implementation, case: BatchCase
 
 @property_of(
     "start_batch",
-    batches("reorder", "select", padded=True, may=("rotary_dim", "window", "sinks")),
+    batches("reorder", "select", padded=True, may=ALL),
     share=0.5,
     needs=("batch",),
 )

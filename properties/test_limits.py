@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from rope_kv.testing import calls
+from rope_kv.testing import calls, programs, right
 from rope_kv.testing.cases import array
-from rope_kv.testing.comparison import expect_refusal
+from rope_kv.testing.comparison import Broken, expect, expect_refusal
 from rope_kv.testing.implementation import Implementation
-from rope_kv.testing.library_cases import LimitCase, LongerCase, Setup
-from rope_kv.testing.programs import decoder_of
+from rope_kv.testing.library_cases import (
+    LimitCase,
+    LongerCase,
+    NarrowWindowCase,
+    Setup,
+    SetupDecodeCase,
+)
 from rope_kv.testing.property import property_of
 
 from .rotations import rotations_beyond, too_many_rows
+from .setups import narrow_decodes
 
 
 def expect_refused(impl: Implementation, case: LimitCase, what: str) -> None:
@@ -36,7 +42,7 @@ def test_sequences_longer_than_the_maximum_are_refused(
 
     Catches a check of the length of a chunk where that of the sequence is meant.
     """
-    decoder = decoder_of(impl, Setup(len(case.x[0]), case.base))
+    decoder = programs.decoder_of(impl, Setup(len(case.x[0]), case.base))
     x = calls.given(impl, array(case.x))
     expect_refusal(lambda: impl.decode_incremental(decoder, x), f"{len(case.x)} tokens")
 
@@ -100,3 +106,21 @@ def test_rows_of_a_width_that_is_no_multiple_are_refused(
     Catches a last entry without a partner, and pairs that reach beyond the row.
     """
     expect_refused(impl, case, f"rows {len(case.x[0])} wide")
+
+
+@property_of("start", narrow_decodes(), share=0.5, needs=("window", "min_window"))
+def test_a_window_below_the_least_is_refused_or_right(
+    impl: Implementation, case: NarrowWindowCase
+) -> None:
+    """W < min_window ⇒ start or feed raises, or output[t] = attention over t−W+1 to t
+
+    Catches a slice of the last W − 1 tokens that is all of them where W is 1.
+    """
+    try:
+        decoded = programs.decoded(impl, SetupDecodeCase(*case))
+    except Broken as broken:
+        if broken.kind == "raised":
+            return
+        raise
+    due = right.decoding(impl, array(case.x), case.setup.decoder())
+    expect(decoded, due.expected, due.within)

@@ -21,12 +21,15 @@ from .rotations import rotations, signed_rotations
 
 
 def expect_unchanged(now: Any, before: Any, what: str) -> None:
-    """Raise Broken where an array is not bit for bit what it was, or can no longer be written."""
+    """Raise Broken where an array is not what it was, or can no longer be written.
+
+    The sign of a zero alone is no change: no reader would see one.
+    """
     if now.shape != before.shape or now.dtype != before.dtype:
         raise Broken(f"{what} became {described(now)}, it was {described(before)}", "purity")
     if not now.flags.writeable:
         raise Broken(f"{what} was made read-only", "purity")
-    if now.tobytes() != before.tobytes():
+    if not np.array_equal(now, before):
         raise Broken(
             f"{what} was changed", "purity", expected=before, yours=now, sides=("before", "after")
         )

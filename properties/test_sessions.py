@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import operator
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -20,15 +21,25 @@ from rope_kv.testing.comparison import (
     matrix,
 )
 from rope_kv.testing.implementation import Implementation
-from rope_kv.testing.library_cases import ProgramCase, SetupDecodeCase
+from rope_kv.testing.library_cases import (
+    FormedProgramCase,
+    ProgramCase,
+    Setup,
+    SetupDecodeCase,
+    Step,
+    TwoProgramsCase,
+)
 from rope_kv.testing.property import property_of
 from rope_kv.testing.trace import TracedDecoder
 
 from .setups import (
     ALL,
+    STORED,
     chunkings,
     crops_outside,
     decodes,
+    formed_chunks,
+    pairs_of_programs,
     warm_chunks,
 )
 from .setups import programs as some_programs
@@ -74,6 +85,18 @@ def test_sessions_of_one_decoder_do_not_see_each_other(
     programs.expect_the_oracle(impl, case)
 
 
+@property_of("start", pairs_of_programs(), share=0.25, needs=("sessions",))
+def test_sessions_of_two_decoders_do_not_see_each_other(
+    impl: Implementation, case: TwoProgramsCase
+) -> None:
+    """a of one decoder and b of another, fed in turn: each as if it were alone
+
+    Catches a decoder, a table or a store that the last one started leaves to all.
+    """
+    for _ in zip_longest(*(programs.compared(impl, program) for program in case)):
+        pass
+
+
 @property_of("start", some_programs("crop", may=SMALL), needs=("crop",))
 def test_after_a_crop_only_the_first_tokens_were_seen(
     impl: Implementation, case: ProgramCase
@@ -117,7 +140,12 @@ def test_a_fork_and_its_origin_go_their_own_ways(impl: Implementation, case: Pro
     programs.expect_the_oracle(impl, case)
 
 
-@property_of("start", some_programs("reset", may=SMALL), share=0.5, needs=("reset",))
+@property_of(
+    "start",
+    some_programs("reset", may=(*SMALL, "window", "sinks")),
+    share=0.75,
+    needs=("reset",),
+)
 def test_after_a_reset_nothing_was_seen(impl: Implementation, case: ProgramCase) -> None:
     """feed(x), reset(), feed(y) = feed(y)
 
@@ -141,7 +169,10 @@ def test_any_program_gives_what_its_tokens_give(impl: Implementation, case: Prog
 
 
 @property_of(
-    "start", some_programs("start", "crop", "fork", "reset"), share=0.5, needs=("length",)
+    "start",
+    some_programs("start", "crop", "fork", "reset", may=("window", "sinks")),
+    share=0.5,
+    needs=("length",),
 )
 def test_the_length_is_the_number_of_tokens_seen(impl: Implementation, case: ProgramCase) -> None:
     """session.length = tokens fed − tokens forgotten
@@ -158,36 +189,67 @@ def test_the_length_is_the_number_of_tokens_seen(impl: Implementation, case: Pro
             )
 
 
-@property_of("start", chunkings(*SMALL), share=0.5, needs=("sessions",))
+@property_of(
+    "start",
+    chunkings(*SMALL)
+    | chunkings(must=("window",))
+    | some_programs("crop", "fork", "reset", may=(*SMALL, "window", "sinks")),
+    share=0.75,
+    needs=("sessions",),
+)
 def test_each_row_that_is_fed_is_projected_once(impl: Implementation, case: ProgramCase) -> None:
-    """feed(x): calls of project_q, project_k, project_v = the rows of x, in order; no other
+    """feed(x): calls of project_q, project_k, project_v = the rows of x, in order; else none
 
-    Catches a prefix that is projected again, and the whole forward in place of a cache.
+    Catches a prefix that is projected again, when it is fed, cut, copied or outgrows a window, and
+    the whole forward in place of a cache.
     """
     decoder = programs.decoder_of(impl, case.setup)
-    session = programs.start(impl, decoder, case.capacity)
-    for step in case.steps:
-        decoder.calls.clear()
-        session.feed(programs.given(impl, step.rows, case.setup))
+    for step in programs.done(impl, case, decoder):
+        fed = step.step.rows
         for name in ("project_q", "project_k", "project_v"):
-            _expect_rows_once(decoder, name, step.rows)
+            _expect_rows_once(decoder, name, fed)
         if given := decoder.rows_given("forward_full"):
             raise Broken(f"{counted(len(given), 'call')} of forward_full", "calls")
         out = sum(len(np.atleast_2d(rows)) for rows in decoder.rows_given("project_out"))
-        if out != len(step.rows):
-            due = counted(len(step.rows), "row")
+        if out != len(fed):
+            due = counted(len(fed), "row")
             raise Broken(f"project_out was given {counted(out, 'row')} for {due}", "calls")
+        decoder.calls.clear()
+
+
+TWO_ROWS = Step("feed", rows=((1.0, 2.0), (3.0, 4.0)))
+
+
+@property_of(
+    "start",
+    formed_chunks(),
+    examples=tuple(
+        FormedProgramCase(ProgramCase(Setup(2), (TWO_ROWS,) * 2), form) for form in STORED
+    ),
+    share=0.25,
+    needs=("sessions", "dtype=float64"),
+)
+def test_rows_that_are_fed_may_lie_in_memory_in_any_way(
+    impl: Implementation, case: FormedProgramCase
+) -> None:
+    """feed(x) is the same however x is stored
+
+    Catches rows that are read by their place in memory.
+    """
+    programs.expect_the_oracle(impl, case.program, case.form)
 
 
 @property_of("start", chunkings(), share=0.5, needs=("sessions",))
 def test_rows_that_were_fed_are_their_owners_again(
     impl: Implementation, case: ProgramCase
 ) -> None:
-    """feed(x) leaves x as it was; then x ← 0, and what feed returned ← 0, change nothing
+    """feed(x) leaves x as it was; then x ← 0, and what feed returned ← 0, change nothing and stay
 
-    Catches views of the rows, or of the outputs, that are kept in the store.
+    Catches views of the rows, or of the outputs, that are kept in the store, and outputs that are
+    returned in the same memory again.
     """
     history: Matrix = ()
+    kept: list[tuple[str, Any]] = []
     whole = sum((step.rows for step in case.steps), ())
     known = programs.Answers(impl, case.setup.decoder(), [whole])
     session = programs.start(impl, programs.decoder_of(impl, case.setup), 0)
@@ -199,9 +261,13 @@ def test_rows_that_were_fed_are_their_owners_again(
             raise Broken("the rows that were fed were changed", "purity")
         history += step.rows
         known.expect(returned, history, len(step.rows))
-        for owned in (x, returned):
+        for what, owned in kept:
+            if np.any(owned):
+                raise Broken(f"{what} before were changed", "purity")
+        for what, owned in (("rows that were fed", x), ("outputs that were returned", returned)):
             if isinstance(owned, np.ndarray) and owned.flags.writeable:
                 owned[...] = 0
+                kept.append((what, owned))
 
 
 @property_of("start", chunkings(), share=0.25, needs=("sessions",))

@@ -28,6 +28,7 @@ def check(given: argparse.Namespace) -> int:
     asked = writing.asked_for(given)
     # Who may declare what is asked for could ask for nothing.
     given.exercise = given.exercise or asked.with_marks
+    _expect_sense(given, asked)
     try:
         verdict = _verdict(given, asked)
     except Exception as error:
@@ -42,6 +43,15 @@ def check(given: argparse.Namespace) -> int:
         print(plain(text.errors(verdict)), file=sys.stderr)
         return 2
     return 0 if verdict else 1
+
+
+def _expect_sense(given: argparse.Namespace, asked: writing.Asked) -> None:
+    """Raise Misuse where what is asked of an old version makes no sense."""
+    if given.against is None:
+        if given.laws == "none":
+            raise Misuse("--laws none is for the comparison with an old version: add --against")
+    elif asked.with_marks:
+        raise Misuse("--against gives no marks: leave --gradescope and --check50 out")
 
 
 def _verdict(given: argparse.Namespace, asked: writing.Asked) -> Verdict:
@@ -82,6 +92,7 @@ def _judged(given: argparse.Namespace, asked: writing.Asked, impl: Implementatio
                 progress=seen.ends,
                 time_limit=given.time_limit,
                 pictures=asked.with_pictures,
+                laws=given.laws,
             )
     except SandboxError as error:
         raise Misuse(str(error)) from None
@@ -111,9 +122,9 @@ def _progress(
         return progress.Lines(_tell if asked.takes_stdout else _show_now)
     if given.quiet or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         return progress.Silence()
-    from .testing.property import properties_for
+    from .testing.property import properties_of
 
-    return progress.ChangingLine(sys.stderr, len(properties_for(impl.capabilities)))
+    return progress.ChangingLine(sys.stderr, len(properties_of(impl, given.laws)))
 
 
 def _show_now(line: str) -> None:
@@ -129,7 +140,10 @@ def _heading(given: argparse.Namespace, asked: writing.Asked, level: str) -> Non
     from .reports import text
 
     if not given.quiet and not asked.takes_stdout:
-        show(text.heading(given.implementation, given.profile, __version__, level))
+        heading = text.heading(
+            given.implementation, given.profile, __version__, level, given.against or ""
+        )
+        show(heading)
 
 
 def _print(given: argparse.Namespace, verdict: Verdict) -> None:
@@ -150,8 +164,10 @@ def opened(given: argparse.Namespace, target: str) -> Implementation:
     from .sandbox.process import SandboxError
     from .testing.loading import SpecError
 
+    if given.exact and given.against is None:
+        raise Misuse("--exact is for the comparison with an old version: add --against")
     try:
-        return options.open_as_asked(target, given)
+        return options.open_both(target, given)
     except (SpecError, SandboxError) as error:
         raise Misuse(str(error)) from None
 

@@ -91,6 +91,7 @@ def _parser() -> argparse.ArgumentParser:
     amount.add_argument(
         "-v", "--verbose", action="store_true", help="print a line for each property, as they come"
     )
+    _add_against(check)
     _add_reports(check)
     _add_record(check)
     _add_isolation(check)
@@ -104,6 +105,7 @@ def _parser() -> argparse.ArgumentParser:
         help="counterexamples (default: regressions/, or those that rope_kv brings along)",
     )
     replay.add_argument("--impl", metavar="IMPL", default="rope_kv", help=SPEC_HELP)
+    options.add_against(replay.add_argument)
     _add_isolation(replay)
 
     new = command("new", commands.new, "write a file to start from: three functions to fill in")
@@ -111,10 +113,23 @@ def _parser() -> argparse.ArgumentParser:
 
     command("properties", commands.properties, "list the properties: law, and what each catches")
 
+    command("adapters", commands.adapters, "list real libraries that can be checked by a name")
+
     trap = command("traps", commands.traps, "list known mistakes, or print one as a file to try")
     trap.add_argument("name", metavar="NAME", nargs="?")
     trap.add_argument("--path", action="store_true", help="print where the file is")
     return parser
+
+
+def _add_against(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("an old version", "guard a refactor: IMPL is the new one")
+    options.add_against(group.add_argument)
+    group.add_argument(
+        "--laws",
+        choices=("all", "none"),
+        default="all",
+        help="check the usual properties too, or the agreement with the old version alone",
+    )
 
 
 def _add_reports(parser: argparse.ArgumentParser) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import traps as known
+from .adapters import ADAPTERS
 from .checking import opened
 from .console import Misuse, show
 from .testing.plain import one_line
@@ -51,8 +52,7 @@ def replay(given: argparse.Namespace) -> int:
 
 def _concerning(impl: Implementation, examples: list[Counterexample]) -> list[Counterexample]:
     """Return the cases of properties that are checked of an implementation."""
-    declared = impl.capabilities
-    return [example for example in examples if not example.property.lacking(declared)]
+    return [example for example in examples if not example.property.unmet(impl)]
 
 
 def _replay_all(
@@ -112,6 +112,19 @@ def properties(given: argparse.Namespace) -> int:
             subject = prop.subject
             show(f"\n{subject.replace('_', ' ')}\n")
         show(text.property_line(prop))
+    return 0
+
+
+def adapters(given: argparse.Namespace) -> int:
+    """List the adapters, and what is to be installed for each."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    for adapter in ADAPTERS:
+        try:
+            there = version(adapter.package)
+        except PackageNotFoundError:
+            there = f"needs pip install 'rope_kv[{adapter.package}]'"
+        show(f"{adapter.spec}\n    {adapter.drives}; {adapter.package} {there}")
     return 0
 
 

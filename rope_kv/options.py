@@ -61,7 +61,8 @@ def add_limits(add: Callable[..., Any]) -> None:
         type=_seconds,
         metavar="SECONDS",
         help="how long all may take; the rest is not run, which is no pass "
-        "(default: 60 for isolated code but in the profile hunt, else none)",
+        "(default: 60, with an old version 120, for isolated code but in the profile hunt, "
+        "else none)",
     )
     add(
         "--memory",
@@ -70,6 +71,37 @@ def add_limits(add: Callable[..., Any]) -> None:
         metavar="MB",
         help="how much address space isolated code may have (default: 512)",
     )
+
+
+def add_against(add: Callable[..., Any]) -> None:
+    """Add the options that name an old version; `add` takes what argparse's add_argument takes."""
+    add(
+        "--against",
+        metavar="OLD",
+        help="an old version that must give the same values, ask for the same projections and "
+        "refuse the same: named as IMPL is, or git:REV:path/to/file.py",
+    )
+    add(
+        "--exact",
+        action="store_true",
+        help="compare with the old version bit for bit, not within the rounding bound",
+    )
+
+
+def open_both(target: str, given: argparse.Namespace) -> Implementation:
+    """Return the implementation that `target` names, as a pair where an old version is named.
+
+    SpecError where that cannot be loaded, or declares another layout or precision.
+    """
+    impl = open_as_asked(target, given)
+    if given.against is None:
+        return impl
+    from .testing.pair import paired_with
+
+    def old() -> Implementation:
+        return open_as_asked(given.against, given)
+
+    return paired_with(impl, old, exact=given.exact, spec=given.against)
 
 
 def open_as_asked(target: str, given: argparse.Namespace) -> Implementation:

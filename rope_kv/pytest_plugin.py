@@ -8,6 +8,7 @@ other tests, and their Hypothesis settings, stay as they are.
 from __future__ import annotations
 
 import contextlib
+import inspect
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -28,11 +29,13 @@ from .testing.budget import Budget
 from .testing.check import recorded, usual_time_limit
 from .testing.diagnosis import confirmed, diagnosis
 from .testing.implementation import Implementation
+from .testing.known_failures import judged
 from .testing.loading import LoadError, SpecError
+from .testing.pair import Pair
 from .testing.profiles import PROFILES, Profile
-from .testing.property import Property, find_property, properties_for
+from .testing.property import Property, find_property, properties_of
 from .testing.repetition import explained
-from .testing.search import replay, search
+from .testing.search import replay
 
 if TYPE_CHECKING:
     from .testing.verdict import Diagnosis, Result
@@ -66,16 +69,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "(default: regressions/, where the current folder has one)",
     )
     group.addoption("--no-record", action="store_true", help="keep no counterexample")
+    options.add_against(group.addoption)
     options.add_where(group.addoption)
     options.add_limits(group.addoption)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Load the implementation under test, once."""
+    if config.getoption("--exact") and config.getoption("--against") is None:
+        raise pytest.UsageError("--exact is for the comparison with an old version: add --against")
     try:
-        impl = options.open_as_asked(config.getoption("--impl"), config.option)
+        impl = options.open_both(config.getoption("--impl"), config.option)
     except (SpecError, LoadError, SandboxError) as error:
-        raise pytest.UsageError(f"--impl: {error}") from None
+        which = "--impl" if config.getoption("--against") is None else "--impl, --against"
+        raise pytest.UsageError(f"{which}: {error}") from None
     config.stash[_IMPL] = impl
     config.add_cleanup(impl.close)
     limit = config.getoption("--time-limit")
@@ -87,14 +94,26 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_report_header(config: pytest.Config) -> str:
     """Say what is verified."""
     spec, level = config.getoption("--impl"), config.stash[_IMPL].isolation
+    if against := config.getoption("--against"):
+        spec += f" against {against}"
     profile = _profile_of(config).name
     return f"rope_kv: {__version__}, {spec}, profile {profile}, {text.isolation(level)}"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pycollect_makeitem(
+    collector: pytest.Module | pytest.Class, obj: object
+) -> list[pytest.Item] | None:
+    """Collect no test that compares two versions, where there is only one."""
+    found = find_property(obj) if inspect.isfunction(obj) else None
+    is_of_two = found is not None and found.compares
+    return [] if is_of_two and not isinstance(collector.config.stash[_IMPL], Pair) else None
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what does not concern what the implementation declares."""
-    shown = {prop.name for prop in properties_for(config.stash[_IMPL].capabilities)}
+    shown = {prop.name for prop in properties_of(config.stash[_IMPL])}
     beyond = [
         item
         for item in items
@@ -145,7 +164,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     if found is None:
         return None
     config = pyfuncitem.config
-    result = search(found, config.stash[_IMPL], _profile_of(config), config.stash[_BUDGET])
+    result = judged(found, config.stash[_IMPL], _profile_of(config), config.stash[_BUDGET])
     result = explained(result, config.stash[_IMPL])
     record = counterexample.where_to_record(
         config.getoption("--record"), config.getoption("--no-record")
@@ -180,6 +199,8 @@ def _conclude(item: pytest.Item, result: Result) -> None:
         pytest.fail(shown, pytrace=False)
     if result.outcome == "not_run":
         pytest.fail(f"not run, which is no pass: {result.message}", pytrace=False)
+    if result.outcome == "known":
+        pytest.xfail(f"known to fail: {result.message}")
     if result.outcome == "not_checked":
         pytest.skip(f"not checked: {result.message}")
 
@@ -192,7 +213,7 @@ def _diagnosis(config: pytest.Config, result: Result) -> Diagnosis | None:
     impl, function = config.stash[_IMPL], result.property.function
     results, known = config.stash[_RESULTS], config.stash[_FOUND]
     results.append(result)
-    if result.outcome != "broken" or result.property.advice:
+    if result.outcome != "broken" or result.property.advice or result.property.compares:
         return None
     if function not in known:
         known[function] = diagnosis(function, results, impl)
@@ -248,6 +269,7 @@ class _Summary:
         )
         yield (
             f"{self._impl}: {outcomes['held']} held, {outcomes['broken']} broken"
+            f"{_also(outcomes['known'], 'known to fail')}"
             f"{_also(outcomes['not_run'], 'not run')}"
             f"{_also(outcomes['not_checked'], 'not checked')}; "
             f"largest error of what held: {worst:.2g} of its rounding bound"

@@ -16,6 +16,7 @@ def document(verdict: Verdict) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "implementation": plain(verdict.implementation),
+        "against": plain(verdict.against),
         "verdict": verdict.verdict,
         "profile": verdict.profile,
         "isolation": verdict.isolation,

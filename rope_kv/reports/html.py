@@ -71,7 +71,9 @@ def _header(verdict: Verdict) -> Markup:
     """Return the verdict, what it is on, and how many properties hold."""
     word = verdict.verdict
     kind = {"PASS": "pass", "NOT_RUN": "not-run"}.get(word, "fail")
-    about = text.heading(verdict.implementation, verdict.profile, __version__, verdict.isolation)
+    about = text.heading(
+        verdict.implementation, verdict.profile, __version__, verdict.isolation, verdict.against
+    )
     lines = [
         element("p", about, class_="where"),
         element("h1", element("span", SIGNS.get(word, "✗"), aria_hidden="true"), f" {word}"),
@@ -79,6 +81,7 @@ def _header(verdict: Verdict) -> Markup:
     if word == "LOAD_ERROR":
         return element("header", *lines, element("p", verdict.message), class_=kind)
     lines.append(element("p", f"{sentences.counts(verdict)}, in {verdict.seconds:.1f} s."))
+    lines += [element("p", f"Known to fail: {line}") for line in sentences.known(verdict)]
     if reasons := sentences.not_run(verdict):
         lines.append(element("p", f"Not run: {reasons}."))
     if reasons := sentences.not_checked(verdict):
@@ -155,7 +158,7 @@ def _named(result: Result) -> str:
 
 def _outcome(result: Result) -> str:
     outcome = result.outcome.replace("_", " ")
-    told = result.because or result.outcome == "not_checked"
+    told = result.because or result.outcome in ("known", "not_checked")
     return f"{outcome}: {result.message}" if told else outcome
 
 

@@ -35,6 +35,7 @@ def junit(verdict: Verdict, spec: str = "") -> str:
         ("verdict", verdict.verdict),
         ("profile", verdict.profile),
         ("isolation", verdict.isolation),
+        *([("against", one_line(verdict.against))] if verdict.against else []),
     ):
         ET.SubElement(properties, "property", {"name": name, "value": value})
     suite.extend(cases)

@@ -62,7 +62,8 @@ def _longest_run(said: str) -> int:
 
 
 def _head(verdict: Verdict) -> Iterator[str]:
-    yield f"### rope_kv: {verdict.verdict} for {code(verdict.implementation)}"
+    against = f" against {code(verdict.against)}" if verdict.against else ""
+    yield f"### rope_kv: {verdict.verdict} for {code(verdict.implementation)}{against}"
     where = (
         f"profile {verdict.profile}, {text.isolation(verdict.isolation)}, rope_kv {__version__}"
     )
@@ -78,6 +79,8 @@ def _head(verdict: Verdict) -> Iterator[str]:
             for name, state in verdict.functions.items()
         ]
         yield "\n".join(["| function | state | properties |", "| --- | --- | --- |", *rows])
+    if lines := sentences.known(verdict):
+        yield fenced("\n".join(f"known: {line}" for line in lines))
     if reasons := sentences.not_run(verdict):
         yield fenced(f"not run: {reasons}")
     if reasons := sentences.not_checked(verdict):

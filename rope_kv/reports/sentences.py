@@ -19,9 +19,17 @@ def counts(verdict: Verdict) -> str:
         "broken": len(verdict.with_outcome("broken")),
         "not checked": len(verdict.with_outcome("not_checked")),
     }
+    if known_ones := verdict.with_outcome("known"):
+        found["known to fail"] = len(known_ones)
     if skipped := verdict.with_outcome("not_run"):
         found["not run"] = len(skipped)
     return ", ".join(f"{count} {word}" for word, count in found.items())
+
+
+def counts_against(verdict: Verdict) -> str:
+    """Return the same, and which old version it was compared with, if with any."""
+    said = counts(verdict)
+    return f"{said}, against {printable(verdict.against)}" if verdict.against else said
 
 
 def not_checked(verdict: Verdict) -> str:
@@ -31,6 +39,13 @@ def not_checked(verdict: Verdict) -> str:
     parts = [reason.removeprefix(prefix) for reason in reasons if reason.startswith(prefix)]
     others = [reason for reason in reasons if not reason.startswith(prefix)]
     return "; ".join(([prefix + ", ".join(parts)] if parts else []) + others)
+
+
+def known(verdict: Verdict) -> list[str]:
+    """Return what is known to fail, and why: a line for each property."""
+    return [
+        f"{result.property.title}: {result.message}" for result in verdict.with_outcome("known")
+    ]
 
 
 def not_run(verdict: Verdict) -> str:
@@ -55,6 +70,8 @@ def function_note(verdict: Verdict, name: str, state: str) -> str:
     unchecked = sum(result.outcome == "not_checked" for result in results)
     held = sum(result.outcome == "held" for result in results)
     note = f"{held} of {len(results) - unchecked} properties hold"
+    if known_ones := sum(result.outcome == "known" for result in results):
+        note += f", {known_ones} known to fail"
     if unchecked:
         note += f", {unchecked} not checked"
     found = verdict.diagnosis(name)
@@ -132,4 +149,7 @@ def replay_command(result: Result, spec: str) -> str:
     """Return the command that runs the stored case again; "" where none is stored."""
     if not result.saved_as:
         return ""
-    return printable(shlex.join(["rope-kv", "replay", result.saved_as, "--impl", spec]))
+    command = ["rope-kv", "replay", result.saved_as, "--impl", spec]
+    if result.against:
+        command += ["--against", result.against]
+    return printable(shlex.join(command))

@@ -44,9 +44,10 @@ def isolation(level: str) -> str:
     return ISOLATIONS.get(level, f"isolation level {level}")
 
 
-def heading(verdict_of: str, profile: str, version: str, level: str) -> str:
+def heading(verdict_of: str, profile: str, version: str, level: str, against: str = "") -> str:
     """Return the first line of a report."""
-    return f"rope_kv {version} · {printable(verdict_of)} · profile {profile} · {isolation(level)}"
+    of = printable(verdict_of) + (f" against {printable(against)}" if against else "")
+    return f"rope_kv {version} · {of} · profile {profile} · {isolation(level)}"
 
 
 def failure(result: Result, spec: str, found: Diagnosis | None = None) -> str:
@@ -105,7 +106,14 @@ def summary(verdict: Verdict) -> str:
     if verdict.verdict == "LOAD_ERROR":
         return f"LOAD_ERROR  {printable(verdict.message)}"
     lines = list(_function_lines(verdict))
-    lines += ["", f"{verdict.verdict}  {sentences.counts(verdict)}  ({verdict.seconds:.1f} s)"]
+    lines += [
+        "",
+        f"{verdict.verdict}  {sentences.counts_against(verdict)}  ({verdict.seconds:.1f} s)",
+    ]
+    for line in sentences.known(verdict):
+        lines += textwrap.wrap(
+            f"known: {line}", WIDTH, initial_indent=" " * 6, subsequent_indent=" " * 13
+        )
     if reasons := sentences.not_run(verdict):
         lines.append(f"      not run: {reasons}")
     if reasons := sentences.not_checked(verdict):

@@ -107,12 +107,17 @@ class Isolated:
 
     @contextlib.contextmanager
     def restarted(self, seed: int = 0) -> Iterator[Isolated]:
-        """Give the file in a process of its own, which ends with the block."""
+        """Give the file in a process of its own, which ends with the block.
+
+        Broken where what watches over it has been ended by then, which its answers need not show.
+        """
         link = Link(self._submission, seed)
         try:
             yield Isolated(self._submission, self.name, link, self._replaced)
         finally:
-            link.end()
+            ended = link.end()
+        if self._submission.zygote.is_closed:
+            raise Broken(f"{self.name} ended its process: it {ended}", "attack")
 
     def declare_nothing(self) -> None:
         """Forget what the code declares: it is to be judged by the exercise alone."""
@@ -168,14 +173,24 @@ def open_file(
     LoadError where the file cannot be loaded, SpecError where there is none, SandboxError where
     the level of isolation is not to be had.
     """
-    source = read_source(file)
-    submission = Submission(source, file.name, attribute, level, limits or Limits())
+    return open_source(read_source(file), file.name, attribute, level, limits)
+
+
+def open_source(
+    source: bytes,
+    name: str,
+    attribute: str = "",
+    level: Level | None = None,
+    limits: Limits | None = None,
+) -> Isolated:
+    """Return the implementation that the bytes of a file called `name` hold; see `open_file`."""
+    submission = Submission(source, name, attribute, level, limits or Limits())
     try:
         submission.load(0).end()
     except GoneError:
         submission.close()
-        raise SandboxError(f"the processes that isolate {file.name} have ended") from None
+        raise SandboxError(f"the processes that isolate {name} have ended") from None
     except BaseException:
         submission.close()
         raise
-    return Isolated(submission, titled(file.name, attribute))
+    return Isolated(submission, titled(name, attribute))

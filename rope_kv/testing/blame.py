@@ -18,6 +18,7 @@ from .capabilities import Capabilities
 from .cases import Case
 from .forms import dtype_of
 from .implementation import Implementation
+from .pair import Pair
 from .property import Property
 
 Array = NDArray[np.float64]
@@ -73,6 +74,17 @@ def corrected(impl: Implementation, function: str) -> Implementation:
     return impl.with_replaced(lower, right_one(lower, impl))
 
 
+def _with_lower(impl: Implementation, broken: Property) -> Implementation:
+    """Return the code with a right function for the one that a broken property rests on.
+
+    Where two versions are compared, what is right is what the old one does.
+    """
+    if not broken.compares or not isinstance(impl, Pair):
+        return corrected(impl, broken.function)
+    lower = RESTS_ON[broken.function]
+    return impl.with_replaced(lower, getattr(impl.old, lower))
+
+
 def culprit(
     impl: Implementation,
     broken: Property,
@@ -88,7 +100,9 @@ def culprit(
     """
     if broken.function not in RESTS_ON or (kind == "value" and not broken.inherits):
         return None
-    if not holds(broken, corrected(impl, broken.function), case):
+    if kind == "attack":
+        return None  # It may come too late to be seen: what seems to hold says nothing.
+    if not holds(broken, _with_lower(impl, broken), case):
         return None
     if holds(broken, impl.fresh(), case) and not lower_remembers():
         return None
@@ -99,7 +113,7 @@ def remembers_wrongly(
     impl: Implementation, broken: Property, case: Case, history: Sequence[Case]
 ) -> bool:
     """Return whether a property holds after earlier cases, with a right lower function."""
-    replaced = corrected(impl, broken.function)
+    replaced = _with_lower(impl, broken)
     for earlier in history:
         holds(broken, replaced, earlier)
     return holds(broken, replaced, case)

@@ -20,11 +20,12 @@ Precision: TypeAlias = Literal["float64", "float32", "float16", "bfloat16"]
 Places: TypeAlias = Literal["any", "not negative", "consecutive", "from zero"]
 Rule: TypeAlias = Literal["linear", "ntk", "dynamic", "yarn", "llama3", "longrope"]
 PLACES: tuple[str, ...] = get_args(Places)
-_LIMITS = ("max_position", "min_width", "width_multiple")
+_LIMITS = ("max_position", "min_width", "width_multiple", "min_window")
 # What cannot be had without something else; what rests on most comes first.
 _RESTS_ON = {
-    "fill_unused": "capacity", "sinks": "window", "chunks": "sessions", "crop": "sessions",
-    "fork": "sessions", "reset": "sessions", "length": "sessions", "capacity": "sessions",
+    "fill_unused": "capacity", "sinks": "window", "min_window": "window",
+    "chunks": "sessions", "crop": "sessions", "fork": "sessions", "reset": "sessions",
+    "length": "sessions", "capacity": "sessions",
     "padding": "batch", "reorder": "batch", "select": "batch",
 }  # fmt: skip
 
@@ -55,6 +56,8 @@ class Capabilities:
     min_width, width_multiple : even int, optional
         Rows narrower than this, or not a multiple of this wide, must be refused. No decoder,
         head or rotary_dim has such a width.
+    min_window : int, optional
+        No window is narrower. One that is must be refused, or be answered rightly all the same.
 
     Parts of the exercise, there unless False is declared
     ------------------------------------------------------
@@ -101,6 +104,7 @@ class Capabilities:
     max_position: int | None = None
     min_width: int | None = None
     width_multiple: int | None = None
+    min_window: int | None = None
     rope_freqs: bool = True
     apply_rope: bool = True
     decode_incremental: bool = True

@@ -8,23 +8,26 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 from ..sandbox.choosing import Isolation, open_implementation
 from ..sandbox.submission import Limits
-from . import counterexample, repetition
+from . import counterexample, known_failures, repetition
 from .budget import Budget
 from .diagnosis import diagnoses
 from .implementation import Implementation
 from .loading import LoadError
+from .pair import Pair, named, paired_with
 from .profiles import PROFILES
-from .property import Property, properties_for
+from .property import Property, properties_of
 from .scene import with_scenes
 from .search import search
 from .shown import shown
 from .verdict import Result, Verdict, word_for
 
 TIME_LIMIT = 60.0  # seconds for one file of a class
+Laws = Literal["all", "none"]
+LAWS: tuple[str, ...] = get_args(Laws)
 
 
 def check(
@@ -40,6 +43,9 @@ def check(
     memory: int = 512,
     pictures: bool = False,
     exercise: bool = False,
+    against: Any = None,
+    exact: bool = False,
+    laws: Laws = "all",
 ) -> Verdict:
     """Return the verdict on an implementation.
 
@@ -63,8 +69,8 @@ def check(
     call_timeout : seconds
         How long one call may take, where the code is isolated.
     time_limit : seconds, optional
-        How long all may take; what was not run by then is NOT_RUN. By default 60 where the code
-        is isolated and the profile is not "hunt", and no limit elsewhere.
+        How long all may take; what was not run by then is NOT_RUN. By default 60, and 120 with an
+        old version, where the code is isolated and the profile is not "hunt"; else no limit.
     memory : MB
         How much address space the code may have, where it is isolated.
     pictures : bool
@@ -73,23 +79,39 @@ def check(
     exercise : bool
         Whether to judge by the exercise alone, whatever is declared: who declares less, or fewer
         digits, is asked for less.
+    against : str, path, module or object, optional
+        An old version of the same code, named in the same ways or as "git:REV:path/to/file.py":
+        the new one must give the same values, ask for the same projections, and refuse the same.
+    exact : bool
+        Whether the values must be those of the old version bit for bit, in dtype and shape too,
+        instead of within the rounding bound.
+    laws : "all" or "none"
+        Whether the usual properties are checked, or the agreement with the old version alone.
 
     Raises
     ------
     SpecError
-        Where there is no such file, module or attribute.
+        Where there is no such file, module or attribute; where the old version cannot be loaded,
+        or declares another layout or precision.
     SandboxError
         Where the isolation is not to be had on this machine.
     ValueError
-        Where there is no such profile or isolation.
+        Where there is no such profile or isolation, or `exact` or `laws` without an old version.
 
     """
     if profile not in PROFILES:
         raise ValueError(f"profile must be one of {', '.join(PROFILES)}, found {profile!r}")
+    _expect_sense(against, exact, laws)
     started = time.perf_counter()
     try:
         limits = Limits(call_timeout, memory << 20)
         impl = open_implementation(implementation, isolation, limits, exercise=exercise)
+        if against is not None:
+
+            def old() -> Implementation:
+                return open_implementation(against, isolation, limits, exercise=exercise)
+
+            impl = paired_with(impl, old, exact=exact, spec=named(against))
     except LoadError as error:
         return unloaded(implementation, error, profile, time.perf_counter() - started)
     try:
@@ -101,9 +123,19 @@ def check(
             starting=starting,
             time_limit=time_limit,
             pictures=pictures,
+            laws=laws,
         )
     finally:
         impl.close()
+
+
+def _expect_sense(against: Any, exact: bool, laws: str) -> None:
+    """Raise ValueError where what is asked of an old version makes no sense."""
+    if laws not in LAWS:
+        raise ValueError(f"laws must be one of {', '.join(LAWS)}, found {laws!r}")
+    for asked, what in ((exact, "exact=True"), (laws == "none", "laws='none'")):
+        if asked and against is None:
+            raise ValueError(f"{what} is for the comparison with an old version: give against")
 
 
 def unloaded(implementation: Any, error: LoadError, profile: str, seconds: float = 0.0) -> Verdict:
@@ -127,16 +159,17 @@ def judge(
     starting: Callable[[str], None] | None = None,
     time_limit: float | None = None,
     pictures: bool = False,
+    laws: str = "all",
 ) -> Verdict:
-    """Return the verdict on an implementation that is open; see `check`."""
+    """Return the verdict on an implementation that is open, or on a `Pair`; see `check`."""
     started = time.perf_counter()
     budget = Budget(time_limit if time_limit is not None else usual_time_limit(impl, profile))
     says = starting or (lambda what: None)
     searched = []
     with _collecting_rarely():
-        for prop in properties_for(impl.capabilities):
+        for prop in properties_of(impl, laws):
             says(prop.title)
-            searched.append(search(prop, impl, PROFILES[profile], budget))
+            searched.append(known_failures.judged(prop, impl, PROFILES[profile], budget))
             if progress is not None:
                 progress(searched[-1])
     says("a second look at what is broken")
@@ -145,6 +178,7 @@ def judge(
         lambda prop: search(prop, impl, PROFILES[profile], budget, excusing=False),
     )
     alone = {r.property.function for r in results if r.outcome == "broken" and r.replays}
+    results = known_failures.excusing(results)
     results = [
         result if result.property.function in alone else repetition.explained(result, impl)
         for result in results
@@ -161,6 +195,7 @@ def judge(
         seconds=time.perf_counter() - started,
         results=tuple(results),
         diagnoses=diagnoses(results, impl),
+        against=impl.spec if isinstance(impl, Pair) else "",
     )
 
 
@@ -177,7 +212,9 @@ def _collecting_rarely() -> Iterator[None]:
 
 def usual_time_limit(impl: Implementation, profile: str) -> float | None:
     """Return how many seconds a check may take where nothing else is said, or None."""
-    return TIME_LIMIT if impl.isolation != "none" and profile != "hunt" else None
+    if impl.isolation == "none" or profile == "hunt":
+        return None
+    return 2 * TIME_LIMIT if isinstance(impl, Pair) else TIME_LIMIT
 
 
 def without_false_excuses(
@@ -201,7 +238,8 @@ def excuse_stands(result: Result, results: list[Result]) -> bool:
     if result.because is None:
         return True
     return any(
-        other.property.function == result.because and (other.outcome == "broken" or other.because)
+        other.property.function == result.because
+        and (other.outcome in ("broken", "known") or other.because)
         for other in results
     )
 
@@ -216,4 +254,5 @@ def recorded(result: Result, directory: Path, impl: Implementation) -> Result:
     path = counterexample.save(
         directory, result.property, result.counterexample, why, against=impl.name
     )
-    return replace(result, saved_as=str(path))
+    against = impl.spec if result.property.compares and isinstance(impl, Pair) else ""
+    return replace(result, saved_as=str(path), against=against)

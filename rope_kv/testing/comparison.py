@@ -63,6 +63,13 @@ class Broken(AssertionError):  # noqa: N818 - the word of the reports
         self.ratio = ratio
 
 
+class IncomparableError(BaseException):
+    """There is nothing to compare with; the message says why, and nobody has made a mistake.
+
+    A BaseException, since Hypothesis takes every Exception for a failure of the test.
+    """
+
+
 class Meter:
     """The largest error, in rounding bounds, that the comparisons of a search have seen."""
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from ..files import write_whole
 from .case_json import from_json, to_json
 from .cases import Case
-from .property import Property, all_properties
+from .property import Property, all_properties, comparing_properties
 
 FORMAT = 1
 Found = dict[str, str]
@@ -87,7 +87,9 @@ def load(path: Path) -> Counterexample:
             f"{path} has format {document['format']!r}; this version reads format {FORMAT}: "
             "install a newer rope_kv"
         )
-    known: dict[Any, Property] = {prop.name: prop for prop in all_properties()}
+    known: dict[Any, Property] = {
+        prop.name: prop for prop in (*all_properties(), *comparing_properties())
+    }
     of = known.get(document.get("property"))
     if of is None:
         raise CounterexampleError(

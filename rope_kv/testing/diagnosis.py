@@ -39,7 +39,7 @@ def diagnoses(results: Sequence[Result], impl: Implementation) -> tuple[Diagnosi
     broken = dict.fromkeys(
         result.property.function
         for result in results
-        if result.outcome == "broken" and not result.property.advice
+        if result.outcome == "broken" and not _says_nothing(result)
     )
     found = (diagnosis(function, results, impl) for function in broken)
     return tuple(one for one in found if one is not None)
@@ -56,7 +56,7 @@ def diagnosis(function: str, results: Sequence[Result], impl: Implementation) ->
         for result in results
         if result.property.function == function
         and result.outcome == "broken"
-        and not result.property.advice
+        and not _says_nothing(result)
         and result.broken is not None
         and result.broken.kind not in _NOTHING
     ]
@@ -68,6 +68,11 @@ def diagnosis(function: str, results: Sequence[Result], impl: Implementation) ->
         said = () if traps else measured(function, mistakes, alone)
         return Diagnosis(function, traps, said) if traps or said else None
     return None
+
+
+def _says_nothing(result: Result) -> bool:
+    """Return whether a result shows no mistake: advice, or what an old version does otherwise."""
+    return result.property.advice or result.property.compares
 
 
 def confirmed(found: Diagnosis, results: Sequence[Result], impl: Implementation) -> bool:

@@ -6,7 +6,7 @@ declares nothing gets every case as it was drawn.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from .capabilities import NOTHING_DECLARED, Capabilities
@@ -15,13 +15,14 @@ from .library_cases import (
     BatchCase,
     LimitCase,
     LongerCase,
+    NarrowWindowCase,
     PartialRotationCase,
     ProgramCase,
     ScaledFrequencyCase,
     Scaling,
     Setup,
-    Step,
     WidthCase,
+    longest,
 )
 from .limits import Limits
 
@@ -56,6 +57,8 @@ class _Fit(Limits):
             return self.partial(case)
         if isinstance(case, WidthCase):
             return self.misfit(case)
+        if isinstance(case, NarrowWindowCase):
+            return self.narrow(case)
         if "setup" in case._fields:
             return self.decoding(case)
         changed = {name: self._field(name, value) for name, value in case._asdict().items()}
@@ -68,6 +71,8 @@ class _Fit(Limits):
             setup = setup._replace(heads=1, kv_heads=1, head_dim=0)
         if not declared.window:
             setup = setup._replace(window=0)
+        elif setup.window:
+            setup = setup._replace(window=max(setup.window, declared.min_window or 1))
         if not declared.sinks:
             setup = setup._replace(sinks=0)
         if setup.scaling.rule not in declared.scaling:
@@ -101,6 +106,12 @@ class _Fit(Limits):
         if "row" in case._fields:
             (changed["row"],) = self.rows((case.row,), setup.width)
         return self.cut(case._replace(**changed))
+
+    def narrow(self, case: NarrowWindowCase) -> Case:
+        """Return rows under a window below the least that is declared."""
+        window = min(case.setup.window, max(1, (self.declared.min_window or 2) - 1))
+        fitted = self.decoding(case)
+        return fitted._replace(setup=fitted.setup._replace(window=window))
 
     def misfit(self, case: WidthCase) -> WidthCase:
         """Return a row that is wide enough, and a part of it that fits no better than before."""
@@ -160,7 +171,7 @@ class _Fit(Limits):
                 if rows or declared.chunks
             ]
         # Where nothing can be forgotten, there must be room for more.
-        more = max(0, _longest(steps) - _longest(case.steps))
+        more = max(0, longest(steps) - longest(case.steps))
         capacity = case.capacity + more if case.capacity and declared.capacity else 0
         return ProgramCase(setup, tuple(steps), capacity)
 
@@ -242,14 +253,3 @@ class _Fit(Limits):
         fields |= dict.fromkeys(("m", "n", "shift"), self.term)
         fields |= dict.fromkeys(("first", "second"), self.terms)
         return fields | {"positions": self.places}
-
-
-def _longest(steps: Iterable[Step]) -> int:
-    """Return the most tokens that the first session of a program holds at once."""
-    length = longest = 0
-    for step in steps:
-        if step.session == 0:
-            cut = {"crop": step.number, "reset": 0}
-            length = cut.get(step.op, length + len(step.rows))
-            longest = max(longest, length)
-    return longest

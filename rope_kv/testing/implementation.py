@@ -14,6 +14,7 @@ import traceback
 import types
 import warnings
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, Protocol, TextIO
 
 import numpy as np
@@ -138,6 +139,8 @@ class InProcess:
     """An implementation whose code runs in this process.
 
     `reload` gives the code anew and its home, where the code is a file; `path` is that file.
+    `known_failures` are the properties that it says to break, and why; `known_cases` is the
+    folder of the cases that show them, where it does not name another.
     """
 
     isolation = "none"
@@ -152,8 +155,11 @@ class InProcess:
         path: str = "",
         replaced: tuple[str, Callable[..., Any]] | None = None,
         capabilities: Capabilities | None = None,
+        known_cases: Path | None = None,
     ) -> None:
         self.name = name
+        self.known_failures: dict[str, str] = dict(getattr(code, "known_failures", {}))
+        self.known_cases = Path(own) if (own := getattr(code, "known_cases", "")) else known_cases
         self.capabilities = capabilities or Capabilities.of(getattr(code, "capabilities", {}))
         self._code = code
         self._home = home
@@ -177,11 +183,13 @@ class InProcess:
         if has == [False, True]:
             # Integers are for decode_incremental: a session is given rows as it declares them.
             x = np.asarray(x_embedded, dtype=dtype_of(self.capabilities.dtype))
-            session = self.start(decoder)
-            rows = [session.feed(x[t : t + 1]) for t in range(len(x))]
-            for row in rows:
+            session, rows = self.start(decoder), [x[:0]]
+            for t in range(len(x)):
+                row = session.feed(x[t : t + 1])
                 matrix(row, (1, x.shape[1]), "feed")
-            return np.concatenate([x[:0], *(np.reshape(row, (1, x.shape[1])) for row in rows)])
+                # A copy, since whether the next call writes into it is another question.
+                rows.append(np.array(row).reshape(1, x.shape[1]))
+            return np.concatenate(rows)
         return self._call("decode_incremental", (decoder, x_embedded), {})
 
     def convert_layout(self, x: Any, source: str, target: str) -> Any:
@@ -222,7 +230,7 @@ class InProcess:
 
     def declare_nothing(self) -> None:
         """Forget what the code declares: it is to be judged by the exercise alone."""
-        self.capabilities = NOTHING_DECLARED
+        self.capabilities, self.known_failures = NOTHING_DECLARED, {}
 
     def close(self) -> None:
         """Do nothing: nothing was started."""
@@ -238,6 +246,7 @@ class InProcess:
             path=self._path,
             replaced=replaced,
             capabilities=self.capabilities,
+            known_cases=self.known_cases,
         )
 
     def _call(

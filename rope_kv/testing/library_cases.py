@@ -5,6 +5,7 @@ A program is a list of steps, plain data like any other case, and prints as Pyth
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from ..decoder import Decoder
@@ -174,6 +175,16 @@ class SetupDecodeCase(NamedTuple):
         return f"decode_incremental({self.setup}, {rows_text(self.x)})"
 
 
+class NarrowWindowCase(NamedTuple):
+    """Rows to feed one by one, under a window that is narrower than is declared."""
+
+    x: Matrix
+    setup: Setup
+
+    def __str__(self) -> str:
+        return str(SetupDecodeCase(self.x, self.setup))
+
+
 class WindowEditCase(NamedTuple):
     """One sequence under a window, and the same with row `at` replaced."""
 
@@ -245,6 +256,26 @@ class ProgramCase(NamedTuple):
         return "; ".join(said)
 
 
+class FormedProgramCase(NamedTuple):
+    """A program whose rows are stored in another way than usual: one of forms.ROWS."""
+
+    program: ProgramCase
+    form: str
+
+    def __str__(self) -> str:
+        return f"{self.program}   with {self.form}"
+
+
+class TwoProgramsCase(NamedTuple):
+    """Two programs, each with a decoder of its own, that are done a step in turn."""
+
+    first: ProgramCase
+    second: ProgramCase
+
+    def __str__(self) -> str:
+        return f"{self.first}, in turn with {self.second}"
+
+
 class BatchStep(NamedTuple):
     """One step of a batch: "feed" rows, ragged; "reorder" or "select" indices."""
 
@@ -280,6 +311,19 @@ class BatchCase(NamedTuple):
         if not self.side:
             return {}
         return {"side": self.side, "extra": self.extra, "fill": FILLS[self.fill]}
+
+
+def longest(steps: Iterable[Step]) -> int:
+    """Return the most tokens that a session of a program holds at once."""
+    lengths, most = [0], 0
+    for step in steps:
+        if step.op in ("start", "fork"):
+            lengths.append(lengths[step.session] if step.op == "fork" else 0)
+            continue
+        kept = {"crop": step.number, "reset": 0}.get(step.op, lengths[step.session])
+        lengths[step.session] = kept + len(step.rows)
+        most = max(most, lengths[step.session])
+    return most
 
 
 def session_name(index: int) -> str:

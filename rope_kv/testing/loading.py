@@ -49,8 +49,10 @@ def load(target: Any) -> InProcess:
     if (named := file_and_attribute(target)) is not None:
         return _load_file(*named)
     if _MODULE_AND_ATTRIBUTE.match(target):
-        module, _, attribute = target.partition(":")
-        return _opened(usable(_attribute(_module(module), attribute, module)), target)
+        name, _, attribute = target.partition(":")
+        module = _module(name)
+        code = usable(_attribute(module, attribute, name))
+        return _opened(code, target, known_cases=_known_cases(module, attribute))
     raise SpecError(
         f"cannot tell what {target!r} is: give file.py, file.py:name, a module or module:name"
     )
@@ -121,7 +123,7 @@ def _opened(code: Any, name: str, **more: Any) -> InProcess:
         raise LoadError(f"{name} cannot be loaded: {error}") from None
     except (Exception, SystemExit) as error:
         what = told(error, more.get("path", ""))
-        raise LoadError(f"{name} cannot be loaded: its capabilities raised {what}") from None
+        raise LoadError(f"{name} cannot be loaded: what it declares raised {what}") from None
     try:
         dtype_of(impl.capabilities.dtype)
     except ImportError:
@@ -168,6 +170,14 @@ def _module(name: str) -> types.ModuleType:
     if getattr(module, "__file__", None) is None and hasattr(module, "__path__"):
         raise SpecError(f"{name} is a folder without code of its own: name a file in it")
     return module
+
+
+def _known_cases(module: types.ModuleType, attribute: str) -> Path | None:
+    """Return where the cases of known failures are by default: known/, beside the module."""
+    if module.__file__ is None:
+        return None
+    path = Path(module.__file__)
+    return path.parent / "known" / path.stem / attribute
 
 
 def _attribute(code: Any, attribute: str, where: str) -> Any:

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from . import calls, right
+from . import calls, forms, right
 from .cases import Matrix, array
-from .comparison import Broken, described, expect, matrix
+from .comparison import Broken, counted, described, expect, matrix
 from .implementation import Implementation
 from .library_cases import (
     FILLS,
@@ -60,9 +60,15 @@ def decoder_of(impl: Implementation, setup: Setup) -> TracedDecoder:
 
 
 def done(
-    impl: Implementation, case: ProgramCase, decoder: TracedDecoder | None = None
+    impl: Implementation,
+    case: ProgramCase,
+    decoder: TracedDecoder | None = None,
+    form: str = forms.PLAIN,
 ) -> Iterator[Done]:
-    """Do a program step by step; yield each with what came of it, and with the model's history."""
+    """Do a program step by step; yield each with what came of it, and with the model's history.
+
+    Rows are fed in the `form` of that name.
+    """
     decoder = decoder or decoder_of(impl, case.setup)
     sessions = [_Seen(start(impl, decoder, case.capacity))]
     for count, step in enumerate(case.steps, start=1):
@@ -75,7 +81,8 @@ def done(
             at = len(sessions)
             sessions.append(seen._replace(session=seen.session.fork()))
         elif step.op == "feed":
-            returned = seen.session.feed(given(impl, step.rows, case.setup))
+            rows = forms.ROWS[form](given(impl, step.rows, case.setup))
+            returned = seen.session.feed(rows)
             sessions[at] = seen.having(seen.history + step.rows)
         elif step.op == "fill_unused":
             seen.session.fill_unused(FILLS[step.number])
@@ -100,8 +107,8 @@ def decoded(impl: Implementation, case: SetupDecodeCase) -> Array:
 def fed_row_by_row(impl: Implementation, decoder: TracedDecoder, x: Array) -> Array:
     """Return what a new session of a decoder gives for rows x (T, D), fed one by one."""
     session = impl.start(decoder)
-    rows = [session.feed(calls.given(impl, x[t : t + 1].copy())) for t in range(len(x))]
-    return np.concatenate([matrix(row, (1, x.shape[1]), "feed") for row in rows])
+    fed = (session.feed(calls.given(impl, x[t : t + 1].copy())) for t in range(len(x)))
+    return np.concatenate([matrix(row, (1, x.shape[1]), "feed") for row in fed])
 
 
 def start(impl: Implementation, decoder: TracedDecoder, capacity: int) -> Session:
@@ -127,12 +134,19 @@ def _cut(seen: _Seen, step: Step, setup: Setup) -> bool:
     return True
 
 
-def expect_the_oracle(impl: Implementation, case: ProgramCase) -> None:
+def expect_the_oracle(impl: Implementation, case: ProgramCase, form: str = forms.PLAIN) -> None:
     """Compare all that a program returns with the oracle on the tokens that each session saw."""
+    for _ in compared(impl, case, form):
+        pass
+
+
+def compared(impl: Implementation, case: ProgramCase, form: str = forms.PLAIN) -> Iterator[Done]:
+    """Do a program step by step; yield each when it has been compared with the oracle."""
     known = Answers(impl, case.setup.decoder(), _fed(case))
-    for step in done(impl, case):
+    for step in done(impl, case, form=form):
         if step.step.op == "feed":
             known.expect(step.returned, step.history, len(step.step.rows), step.what)
+        yield step
 
 
 class Answers:
@@ -156,7 +170,9 @@ class Answers:
         if whole not in self._known:
             self._known[whole] = right.decoding(self._impl, array(whole), self._decoder)
         due, rows = self._known[whole], slice(len(history) - count, len(history))
-        saying = f"{what} is not what its {len(history)} tokens give" if what else ""
+        saying = (
+            f"{what} is not what comes of its {counted(len(history), 'token')}" if what else ""
+        )
         expect(yours, due.expected[rows], due.within[rows], saying)
 
 

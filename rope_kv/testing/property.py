@@ -17,8 +17,10 @@ from .cases import Case
 from .comparison import Broken
 from .implementation import PARTS, Implementation
 from .loading import LoadError
+from .pair import Pair
 
 Body = Callable[[Implementation, Case], None]
+NO_OLD_VERSION = "name the old version it compares with: --against"
 
 
 class Property(NamedTuple):
@@ -29,7 +31,7 @@ class Property(NamedTuple):
     inputs: where that one is broken, this one says nothing new. Where it `inherits`, a wrong
     value may be the fault of a function that `function` calls. A breach of an advisory property
     fails nothing. `needs` are what an implementation must declare, as `Capabilities.lacks` reads
-    them.
+    them. One that `compares` is of two versions: its body is given a `Pair`.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Property(NamedTuple):
     inherits: bool
     advice: bool
     needs: tuple[str, ...]
+    compares: bool = False
 
     @property
     def title(self) -> str:
@@ -60,6 +63,16 @@ class Property(NamedTuple):
     def lacking(self, declared: Capabilities) -> str:
         """Return what must be declared for this property to be checked, in words, or ""."""
         return declared.lacks(self.all_needs)
+
+    def unmet(self, impl: Implementation) -> str:
+        """Return why it cannot be checked of an implementation, in words, or ""."""
+        if not self.compares:
+            return self.lacking(impl.capabilities)
+        return impl.unshared(self.all_needs) if isinstance(impl, Pair) else NO_OLD_VERSION
+
+    def declared_by(self, impl: Implementation) -> Capabilities:
+        """Return what its cases are fitted to: what is declared, by both where it compares."""
+        return impl.common if self.compares and isinstance(impl, Pair) else impl.capabilities
 
     @property
     def all_needs(self) -> tuple[str, ...]:
@@ -90,6 +103,7 @@ def property_of(
     inherits: bool = True,
     advice: bool = False,
     needs: tuple[str, ...] = (),
+    compares: bool = False,
 ) -> Callable[[Body], Callable[..., None]]:
     """Make a test the property of one function of the contract, for every `case`.
 
@@ -119,6 +133,7 @@ def property_of(
             inherits=inherits,
             advice=advice,
             needs=needs,
+            compares=compares,
         )
         return test
 
@@ -136,9 +151,30 @@ def properties_for(declared: Capabilities) -> tuple[Property, ...]:
 
     Where nothing is declared, that is the exercise alone; else also what is not checked.
     """
+    return _concerned(all_properties(), declared)
+
+
+def properties_of(impl: Implementation, laws: str = "all") -> tuple[Property, ...]:
+    """Return the properties that an implementation is shown; of a pair, those that compare too.
+
+    `laws` is "all", or "none" for the ones that compare alone.
+    """
+    shown = properties_for(impl.capabilities) if laws == "all" else ()
+    if isinstance(impl, Pair):
+        either = {
+            prop.name
+            for one in (impl.new, impl.old)
+            for prop in _concerned(comparing_properties(), one.capabilities)
+        }
+        shown += tuple(prop for prop in comparing_properties() if prop.name in either)
+    return shown
+
+
+def _concerned(properties: tuple[Property, ...], declared: Capabilities) -> tuple[Property, ...]:
+    """Return those of some properties that have anything to say of what is declared."""
     return tuple(
         prop
-        for prop in all_properties()
+        for prop in properties
         if declared.is_concerned(prop.needs)
         and (declared != NOTHING_DECLARED or prop.of_the_exercise)
     )
@@ -146,11 +182,20 @@ def properties_for(declared: Capabilities) -> tuple[Property, ...]:
 
 @functools.cache
 def all_properties() -> tuple[Property, ...]:
-    """Return every property, in reading order."""
-    package = importlib.import_module("rope_kv.properties")
+    """Return every property of one implementation, in reading order."""
+    return _in(importlib.import_module("rope_kv.properties").SUBJECTS)
+
+
+@functools.cache
+def comparing_properties() -> tuple[Property, ...]:
+    """Return every property that compares two versions, in reading order."""
+    return _in(importlib.import_module("rope_kv.properties").COMPARING)
+
+
+def _in(subjects: tuple[str, ...]) -> tuple[Property, ...]:
     return tuple(
         found
-        for name in package.SUBJECTS
+        for name in subjects
         for test in vars(importlib.import_module(f"rope_kv.properties.test_{name}")).values()
         if (found := find_property(test)) is not None
     )

@@ -73,6 +73,8 @@ def breach(
                 broken = prop.breach(restarted, case)
     except LoadError as error:
         return Broken(str(error), "raised")
+    except Broken as late:
+        return broken or late
     return broken
 
 

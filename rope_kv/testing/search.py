@@ -17,7 +17,7 @@ from . import blame, repetition
 from .budget import Budget
 from .capabilities import NOTHING_DECLARED
 from .cases import Case, size
-from .comparison import COSTLY, ENDING, Broken, Meter, measuring
+from .comparison import COSTLY, ENDING, Broken, IncomparableError, Meter, measuring
 from .fitting import fitted
 from .implementation import Implementation
 from .loading import LoadError
@@ -136,7 +136,9 @@ def replay(
     """Return whether one case breaks a property: held, broken, not_run or error."""
     profile = Profile("replay", examples=1, attempts=0, patience=0.0)
     watch = _Watch(searched, profile, budget or Budget())
-    return _judged(impl, watch, lambda fresh: watch(fresh, fitted(case, impl.capabilities)))
+    return _judged(
+        impl, watch, lambda fresh: watch(fresh, fitted(case, searched.declared_by(impl)))
+    )
 
 
 def _judged(impl: Implementation, watch: _Watch, run: Callable[[Implementation], None]) -> Result:
@@ -144,7 +146,7 @@ def _judged(impl: Implementation, watch: _Watch, run: Callable[[Implementation],
 
     Where what the property needs is not declared, nothing is run: it is not_checked.
     """
-    if lacking := watch.property.lacking(impl.capabilities):
+    if lacking := watch.property.unmet(impl):
         return Result(watch.property, "not_checked", message=lacking)
     started = time.perf_counter()
     with measuring() as meter:
@@ -152,6 +154,8 @@ def _judged(impl: Implementation, watch: _Watch, run: Callable[[Implementation],
             with contextlib.suppress(Broken, _EnoughError):
                 run(impl.fresh())
             result = _result(watch, impl, meter)
+        except IncomparableError as error:
+            result = Result(watch.property, "not_checked", message=str(error))
         except LoadError as error:
             result = Result(watch.property, "broken", message=str(error))
         except Exception as error:
@@ -165,11 +169,13 @@ def _run(searched: Property, watch: _Watch, impl: Implementation, profile: Profi
     def body(impl: Implementation, case: Case) -> None:
         watch(impl, case)
 
+    declared = searched.declared_by(impl)
+
     def within_limits(case: Case) -> Case:
-        return fitted(case, impl.capabilities)
+        return fitted(case, declared)
 
     strategy = searched.strategy
-    if impl.capabilities != NOTHING_DECLARED:
+    if declared != NOTHING_DECLARED:
         strategy = strategy.map(within_limits)
     test = profile.settings(searched.share)(given(case=strategy)(body))
     with reaching(profile):

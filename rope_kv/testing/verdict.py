@@ -12,7 +12,7 @@ from .implementation import FUNCTIONS, PARTS
 from .property import Property
 from .scene import Scene
 
-Outcome = Literal["held", "broken", "not_checked", "not_run", "error"]
+Outcome = Literal["held", "broken", "known", "not_checked", "not_run", "error"]
 Word = Literal[
     "PASS", "FAIL", "CRASH", "TIMEOUT", "PROTOCOL", "LOAD_ERROR", "NOT_RUN", "GRADER_ERROR"
 ]
@@ -22,6 +22,7 @@ Word = Literal[
 class Result:
     """What a search for a counterexample to one property found.
 
+    A property that is "known" to fail was not searched: its stored cases break it as before.
     `worst_ratio` is the largest error seen, in rounding bounds; None where nothing was measured
     or it is not finite. `counterexample` is the smallest case that breaks the property, `broken`
     what it showed; `worst_case` the one with the largest error. `because` names a lower function
@@ -30,7 +31,8 @@ class Result:
     rightly, it does not replay: `before` are the cases that came before it in the search, and
     `history` those of them after which it is answered wrongly again. Where the same calls are
     answered now so and now otherwise, it is `by_chance`. `scene` is what there is to look
-    at, where pictures were asked for.
+    at, where pictures were asked for. `against` is how the old version was named, where that is
+    needed to replay what was kept.
     """
 
     property: Property
@@ -50,6 +52,7 @@ class Result:
     history: tuple[Case, ...] = ()
     by_chance: bool = False
     saved_as: str | None = None
+    against: str = ""
     scene: Scene | None = field(default=None, repr=False, compare=False)
 
 
@@ -69,7 +72,10 @@ class Diagnosis:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What `check` says about an implementation; only PASS is a pass."""
+    """What `check` says about an implementation; only PASS is a pass.
+
+    `against` is how the old version that it was compared with was named, "" where there was none.
+    """
 
     implementation: str
     verdict: Word
@@ -79,6 +85,7 @@ class Verdict:
     results: tuple[Result, ...] = field(default=(), repr=False)
     message: str = ""
     diagnoses: tuple[Diagnosis, ...] = field(default=(), repr=False)
+    against: str = ""
 
     def __bool__(self) -> bool:
         return self.verdict == "PASS"
@@ -91,7 +98,7 @@ class Verdict:
     def __repr__(self) -> str:
         from ..reports import sentences
 
-        return f"<{self.verdict} {self.implementation}: {sentences.counts(self)}>"
+        return f"<{self.verdict} {self.implementation}: {sentences.counts_against(self)}>"
 
     def _repr_html_(self) -> str:
         from ..reports import html
@@ -100,9 +107,10 @@ class Verdict:
 
     @property
     def functions(self) -> dict[str, str]:
-        """Each function: "held", "broken", "missing", "not_run" or "not_checked".
+        """Each function: "held", "known", "broken", "missing", "not_run" or "not_checked".
 
-        Those of the exercise, and what else is declared.
+        Those of the exercise, and what else is declared. Where all holds but what is known to
+        fail, it is "known".
         """
         states = {name: self._state(name) for name in PARTS}
         return {
@@ -124,7 +132,9 @@ class Verdict:
             return "broken"
         if outcomes <= {"not_checked"} and (outcomes or name not in FUNCTIONS):
             return "not_checked"
-        return "held" if outcomes <= {"held", "not_checked"} and outcomes else "not_run"
+        if not outcomes or not outcomes <= {"held", "known", "not_checked"}:
+            return "not_run"
+        return "known" if "known" in outcomes else "held"
 
     def diagnosis(self, function: str) -> Diagnosis | None:
         """Return what is said of the mistake in a function, or None."""
@@ -157,4 +167,4 @@ def word_for(results: tuple[Result, ...]) -> Word:
     if "broken" in outcomes or any(result.because for result in judged):
         kinds = {result.broken.kind for result in judged if result.broken is not None}
         return next((word for kind, word in _WORDS if kind in kinds), "FAIL")
-    return "PASS" if "held" in outcomes and "not_run" not in outcomes else "NOT_RUN"
+    return "PASS" if outcomes & {"held", "known"} and "not_run" not in outcomes else "NOT_RUN"

@@ -11,7 +11,7 @@ import rope_kv
 from rope_kv.sandbox import process
 from rope_kv.testing import check as checking
 from rope_kv.testing.profiles import PROFILES, Profile
-from rope_kv.testing.property import all_properties, properties_for
+from rope_kv.testing.property import all_properties, properties_of
 
 HERE = Path(__file__).parent / "hostile"
 PACKAGE = Path(rope_kv.__file__).parent.parent
@@ -78,8 +78,8 @@ def hostile_profile(monkeypatch):
     assert len(needed) == len(NEEDED)
     monkeypatch.setattr(
         checking,
-        "properties_for",
-        lambda declared: [prop for prop in needed if prop in properties_for(declared)],
+        "properties_of",
+        lambda impl, laws: [prop for prop in needed if prop in properties_of(impl, laws)],
     )
     profile = Profile("hostile", examples=10, attempts=60, patience=4.0)
     monkeypatch.setitem(PROFILES, "hostile", profile)

@@ -223,3 +223,22 @@ def test_what_is_declared_wrongly_is_misuse(tmp_path):
     status, out = verified(tmp_path, "--impl", str(file), "--no-isolate")
     assert status == 4
     assert "there is no capability 'max_positions': did you mean 'max_position'?" in out
+
+
+def test_an_old_version_is_compared_with_and_nothing_of_that_is_shown_without_one(tmp_path):
+    new, old = (
+        str(Path(__file__).parent / "refactors" / f"{name}.py")
+        for name in ("preallocated_stale", "old")
+    )
+    chosen = ("--impl", new, "-k", "old_version", *SAME_CASES)
+    status, out = verified(tmp_path, *chosen, "--against", old)
+    assert status == 1
+    assert f"{new} against {old}, profile grade" in out
+    assert "found      what a returned in step 3 differs" in out
+    assert "1 failed" in out
+    assert "Traceback" not in out
+    status, out = verified(tmp_path, *chosen)
+    assert "failed" not in out
+    status, out = verified(tmp_path, "--impl", new, "--exact")
+    assert status == 4
+    assert "--exact is for the comparison with an old version: add --against" in out

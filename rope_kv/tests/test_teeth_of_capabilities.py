@@ -200,6 +200,11 @@ def unscaled(rule):
     return {"rope_freqs": rope_freqs, "apply_rope": apply_rope, "start": start}
 
 
+def without_narrow_windows(decoder, **named):
+    is_narrow = decoder.window and decoder.window < 3
+    return rope_kv.start(Told(decoder, window=None, sinks=0) if is_narrow else decoder, **named)
+
+
 def without_rotary_dim(x, positions, base=10000, *, rotary_dim=None, scaling=None):
     return rope_kv.apply_rope(x, positions, base, scaling=scaling)
 
@@ -217,6 +222,7 @@ IGNORING = {
     "positions=from zero": {},
     "max_position=64": {},
     "min_width=8": {},
+    "min_window=3": {"start": without_narrow_windows},
     "width_multiple=8": {},
     "rotary_dim": {"apply_rope": without_rotary_dim, **told(rotary_dim=None)},
     **{f"scaling={rule}": unscaled(rule) for rule in RULES},

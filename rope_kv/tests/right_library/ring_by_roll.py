@@ -12,6 +12,7 @@ capabilities = {
     "length": True,
     "heads": True,
     "window": True,
+    "min_window": 2,
     "rotary_dim": True,
 }
 
@@ -33,6 +34,8 @@ def apply_rope(x, positions, base=10000, rotary_dim=None):
 
 class Session:
     def __init__(self, decoder):
+        if decoder.window == 1:
+            raise ValueError("a window of 1 is no window")
         self.decoder = decoder
         self.reset()
 

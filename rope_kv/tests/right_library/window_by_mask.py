@@ -10,6 +10,7 @@ capabilities = {
     "length": True,
     "heads": True,
     "window": True,
+    "min_window": 2,
     "sinks": True,
     "capacity": True,
     "fill_unused": True,
