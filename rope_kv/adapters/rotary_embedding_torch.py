@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from rotary_embedding_torch import RotaryEmbedding, apply_rotary_emb
 from torch.nn.functional import scaled_dot_product_attention
 
-from rope_kv.adapters.torch_calls import array, tensor
+from .torch_calls import array, tensor
 
 _SCALINGS = {"linear": "interpolate_factor", "ntk": "theta_rescale_factor"}
 

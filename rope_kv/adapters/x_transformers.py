@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from x_transformers.autoregressive_wrapper import modify_cached_kv
 from x_transformers.x_transformers import AttentionLayers, RotaryEmbedding, apply_rotary_pos_emb
 
-from rope_kv.adapters.torch_calls import Asking, array, tensor
+from .torch_calls import Asking, array, tensor
 
 _VERSION = "(x-transformers 2.31.10)"
 _SCALINGS = {"linear": "interpolation_factor", "ntk": "base_rescale_factor"}

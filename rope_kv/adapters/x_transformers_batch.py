@@ -14,8 +14,8 @@ import torch
 from numpy.typing import NDArray
 from x_transformers.autoregressive_wrapper import modify_cached_kv
 
-from rope_kv.adapters import x_transformers as one
-from rope_kv.adapters.torch_calls import tensor
+from . import x_transformers as one
+from .torch_calls import tensor
 
 
 class Batch:

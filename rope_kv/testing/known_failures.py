@@ -64,11 +64,11 @@ def excusing(results: list[Result]) -> list[Result]:
 
 
 def expect_known_names(impl: InProcess) -> None:
-    """Raise LoadError where what is known to fail is no property."""
-    names = {prop.name for prop in all_properties()}
+    """Raise LoadError where what is known to fail is no property, or its cases cannot be read."""
+    properties = {prop.name: prop for prop in all_properties()}
     for name, reason in impl.known_failures.items():
-        if name not in names:
-            near = difflib.get_close_matches(str(name)[:80], names, 1, 0.0)[0]
+        if name not in properties:
+            near = difflib.get_close_matches(str(name)[:80], properties, 1, 0.0)[0]
             raise LoadError(
                 f"{impl.name} cannot be loaded: known_failures names {str(name)[:80]!r}, which is "
                 f"no property: did you mean {near!r}?"
@@ -78,6 +78,11 @@ def expect_known_names(impl: InProcess) -> None:
                 f"{impl.name} cannot be loaded: known_failures gives no reason for {name!r}: say "
                 "in a sentence what is wrong, and in which version"
             )
+        try:
+            for path in _stored(properties[name], impl):
+                counterexample.load(path)
+        except counterexample.CounterexampleError as error:
+            raise LoadError(f"{impl.name} cannot be loaded: {error}") from None
 
 
 def _stored(prop: Property, impl: InProcess) -> list[Path]:

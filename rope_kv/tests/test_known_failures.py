@@ -91,6 +91,14 @@ def test_without_a_stored_case_it_is_searched(tmp_path):
     assert [result.property.name for result in verdict.with_outcome("broken")] == [LISTED]
 
 
+def test_a_stored_case_that_cannot_be_read_is_said_in_one_sentence(stored):
+    (path,) = stored.glob("*.json")
+    path.write_text("{", encoding="utf-8")
+    verdict = check(library(stored))
+    assert verdict.verdict == "LOAD_ERROR"
+    assert f"cannot be loaded: {path} is not JSON" in verdict.message
+
+
 def test_other_failures_are_failures_all_the_same(stored):
     def reversed_and_listed(x, positions, base=10000):
         return rope_kv.apply_rope(x, -np.asarray(positions), base).tolist()
