@@ -8,7 +8,6 @@ import importlib
 import os
 import sys
 import time
-from collections.abc import Iterator
 from concurrent import futures
 from dataclasses import replace
 from pathlib import Path
@@ -79,11 +78,12 @@ def _verdict(given: argparse.Namespace, asked: writing.Asked) -> Verdict:
 def _judged(given: argparse.Namespace, asked: writing.Asked, impl: Implementation) -> Verdict:
     from .sandbox.process import SandboxError
     from .testing.check import judge
+    from .testing.profiles import leaving_no_files
 
     seen = _progress(given, asked, impl)
     keeps_nothing = given.profile in ("grade", "ci")
     try:
-        with _no_hypothesis_files() if keeps_nothing else contextlib.nullcontext():
+        with leaving_no_files() if keeps_nothing else contextlib.nullcontext():
             return judge(
                 impl,
                 profile=given.profile,
@@ -178,18 +178,3 @@ def _open_meanwhile(given: argparse.Namespace) -> Implementation:
         opening = pool.submit(opened, given, given.implementation)
         importlib.import_module("hypothesis")
         return opening.result()
-
-
-@contextlib.contextmanager
-def _no_hypothesis_files() -> Iterator[None]:
-    """Keep Hypothesis from leaving a folder behind, where a profile uses nothing of it.
-
-    It gives up on a folder that cannot be made, without a word.
-    """
-    from hypothesis.configuration import set_hypothesis_home_dir
-
-    set_hypothesis_home_dir(Path(os.devnull) / "hypothesis")
-    try:
-        yield
-    finally:
-        set_hypothesis_home_dir(None)

@@ -7,14 +7,16 @@ of our own.
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from . import __version__, checking, commands, options, threads
+from . import __version__, checking, commands, hunting, options, threads
 from .console import Misuse
+from .grading import arguments as grading
 from .reports.forms import FORMS
 from .testing.plain import one_line
 
@@ -108,6 +110,11 @@ def _parser() -> argparse.ArgumentParser:
     options.add_against(replay.add_argument)
     _add_isolation(replay)
 
+    grade = command("grade", _grade, "check what a whole class handed in, and write all reports")
+    grading.add_options(grade)
+
+    _add_hunt(command)
+
     new = command("new", commands.new, "write a file to start from: three functions to fill in")
     new.add_argument("file", metavar="FILE", type=Path)
 
@@ -119,6 +126,45 @@ def _parser() -> argparse.ArgumentParser:
     trap.add_argument("name", metavar="NAME", nargs="?")
     trap.add_argument("--path", action="store_true", help="print where the file is")
     return parser
+
+
+def _grade(given: argparse.Namespace) -> int:
+    from .grading import command
+
+    return command.run(given)
+
+
+def _add_hunt(command: Callable[..., argparse.ArgumentParser]) -> None:
+    hunt = command("hunt", hunting.hunt, "search an implementation for hours, and keep every find")
+    hunt.add_argument("implementation", metavar="IMPL", help=SPEC_HELP)
+    hunt.add_argument(
+        "--for",
+        dest="duration",
+        type=options.duration,
+        default=math.inf,
+        metavar="TIME",
+        help="how long: 8h, 90m, 2h30m, 45s or a number of seconds (default: until Ctrl-C, which "
+        "ends it with a summary at any time)",
+    )
+    hunt.add_argument(
+        "--only", metavar="WORD", help="search the properties whose name contains WORD alone"
+    )
+    hunt.add_argument(
+        "--record",
+        metavar="DIR",
+        type=options.folder,
+        help="keep each smallest counterexample as a file in DIR, at once (default: regressions/, "
+        "where the current folder has one, else hunted/NAME/)",
+    )
+    hunt.add_argument(
+        "--database",
+        metavar="FOLDER_OR_URL",
+        type=_named,
+        help="where the state of the search is kept, to go on with and to share: a folder, or a "
+        "Redis server as redis://host:6379/0 (default: .hypothesis/hunt/)",
+    )
+    _add_against(hunt)
+    _add_isolation(hunt)
 
 
 def _add_against(parser: argparse.ArgumentParser) -> None:
@@ -151,7 +197,7 @@ def _add_reports(parser: argparse.ArgumentParser) -> None:
 
 def _add_record(parser: argparse.ArgumentParser) -> None:
     group = parser.add_mutually_exclusive_group()
-    group.add_argument("--record", metavar="DIR", type=_folder, help=RECORD_HELP)
+    group.add_argument("--record", metavar="DIR", type=options.folder, help=RECORD_HELP)
     group.add_argument("--no-record", action="store_true", help="keep no counterexample")
 
 
@@ -161,10 +207,7 @@ def _add_isolation(parser: argparse.ArgumentParser) -> None:
     options.add_limits(group.add_argument)
 
 
-def _folder(name: str) -> Path:
-    if not name:
-        raise argparse.ArgumentTypeError("the name of a folder is missing")
-    path = Path(name)
-    if path.exists() and not path.is_dir():
-        raise argparse.ArgumentTypeError(f"{name} is not a folder")
-    return path
+def _named(text: str) -> str:
+    if not text:
+        raise argparse.ArgumentTypeError("the name of a folder, or a URL, is missing")
+    return text

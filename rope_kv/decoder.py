@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Mapping
 from typing import Any
@@ -124,9 +125,14 @@ class Decoder:
         ]  # fmt: skip
         if self.seed == 0:
             return [np.eye(*shape) for shape in shapes]
-        # RandomState, not default_rng: its stream is frozen, so a stored case keeps its weights.
-        stream = np.random.RandomState(self.seed)
-        return [stream.standard_normal(shape) / np.sqrt(shape[0]) for shape in shapes]
+        return [weights.copy() for weights in _random_weights(self.seed, *shapes)]
+
+
+@functools.lru_cache(maxsize=256)
+def _random_weights(seed: int, *shapes: tuple[int, int]) -> list[NDArray[np.float64]]:
+    # RandomState, not default_rng: its stream is frozen, so a stored case keeps its weights.
+    stream = np.random.RandomState(seed)
+    return [stream.standard_normal(shape) / np.sqrt(shape[0]) for shape in shapes]
 
 
 def _whole(value: Any, name: str, smallest: int, largest: int) -> int:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import math
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .sandbox.levels import LEVELS
@@ -13,6 +16,8 @@ if TYPE_CHECKING:
     from .testing.implementation import Implementation
 
 SMALLEST_MEMORY = 128  # MB; numpy does not load in less
+LONGEST = 366 * 24 * 3600.0  # seconds
+_DURATION = re.compile(r"(?:([\d.]+)h)?(?:([\d.]+)m)?(?:([\d.]+)s?)?", re.ASCII)
 
 
 def add_where(add: Callable[..., Any]) -> None:
@@ -43,6 +48,29 @@ def add_limits(add: Callable[..., Any]) -> None:
         help="judge by the exercise alone, whatever the code declares beyond it or instead "
         "(always so with --gradescope and --check50)",
     )
+    _add_isolated(add)
+    add(
+        "--time-limit",
+        type=_seconds,
+        metavar="SECONDS",
+        help="how long all may take; the rest is not run, which is no pass "
+        "(default: 60, with an old version 120, for isolated code but in the profile hunt, "
+        "else none)",
+    )
+
+
+def add_each(add: Callable[..., Any]) -> None:
+    """Add the options that say how each file of a class is isolated and what it may take."""
+    _add_isolated(add)
+    add(
+        "--each-time-limit",
+        type=_seconds,
+        metavar="SECONDS",
+        help="how long one file may take; the rest is not run, which is no pass (default: 60)",
+    )
+
+
+def _add_isolated(add: Callable[..., Any]) -> None:
     add(
         "--require-isolation",
         choices=LEVELS,
@@ -55,14 +83,6 @@ def add_limits(add: Callable[..., Any]) -> None:
         default=2.0,
         metavar="SECONDS",
         help="how long one isolated call may take (default: 2)",
-    )
-    add(
-        "--time-limit",
-        type=_seconds,
-        metavar="SECONDS",
-        help="how long all may take; the rest is not run, which is no pass "
-        "(default: 60, with an old version 120, for isolated code but in the profile hunt, "
-        "else none)",
     )
     add(
         "--memory",
@@ -117,6 +137,31 @@ def open_as_asked(target: str, given: argparse.Namespace) -> Implementation:
         at_least=given.require_isolation,
         exercise=given.exercise,
     )
+
+
+def duration(text: str) -> float:
+    """Return the seconds that a text such as 8h, 2h30m, 45s or 90 names."""
+    matched = _DURATION.fullmatch(text)
+    seconds = 0.0
+    if text and matched is not None:
+        with contextlib.suppress(ValueError):
+            hours, minutes, rest = (float(part) if part else 0.0 for part in matched.groups())
+            seconds = 3600 * hours + 60 * minutes + rest
+    if not 0 < seconds <= LONGEST:
+        raise argparse.ArgumentTypeError(
+            f"must be a time such as 8h, 90m, 2h30m or 45s, up to a year, found {text!r}"
+        )
+    return seconds
+
+
+def folder(name: str) -> Path:
+    """Return the path of a folder, which need not be there yet."""
+    if not name:
+        raise argparse.ArgumentTypeError("the name of a folder is missing")
+    path = Path(name)
+    if path.exists() and not path.is_dir():
+        raise argparse.ArgumentTypeError(f"{name} is not a folder")
+    return path
 
 
 def _seconds(text: str) -> float:

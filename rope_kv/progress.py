@@ -41,7 +41,7 @@ class ChangingLine(Silence):
 
     def starts(self, what: str) -> None:
         """Say what runs."""
-        self._write(f"{min(self._ended + 1, self._total)} of {self._total}: {what}")
+        self.write(f"{min(self._ended + 1, self._total)} of {self._total}: {what}")
 
     def ends(self, result: Result) -> None:
         """Count a property."""
@@ -50,11 +50,12 @@ class ChangingLine(Silence):
     def over(self) -> None:
         """Take the line away."""
         if self._length:
-            self._write("")
+            self.write("")
             self._terminal.write("\r")
             self._terminal.flush()
 
-    def _write(self, line: str) -> None:
+    def write(self, line: str) -> None:
+        """Show another line in its place."""
         # In the last column a terminal may go on to the next line, where nothing is taken away.
         width = _width(self._terminal) - 1
         line = line[:width]

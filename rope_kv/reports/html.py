@@ -80,7 +80,8 @@ def _header(verdict: Verdict) -> Markup:
     ]
     if word == "LOAD_ERROR":
         return element("header", *lines, element("p", verdict.message), class_=kind)
-    lines.append(element("p", f"{sentences.counts(verdict)}, in {verdict.seconds:.1f} s."))
+    took = f", in {verdict.seconds:.1f} s" if verdict.seconds else ""
+    lines.append(element("p", f"{sentences.counts(verdict)}{took}."))
     lines += [element("p", f"Known to fail: {line}") for line in sentences.known(verdict)]
     if reasons := sentences.not_run(verdict):
         lines.append(element("p", f"Not run: {reasons}."))

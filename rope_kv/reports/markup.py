@@ -30,7 +30,7 @@ def element(tag: str, *children: str, **attributes: str | bool) -> Markup:
     """
     written = "".join(_attribute(name, value) for name, value in attributes.items())
     inside = together(*children)
-    if tag in ("br", "meta"):
+    if tag in ("br", "input", "meta"):
         return Markup(f"<{tag}{written} />")
     return Markup(f"<{tag}{written}>{inside}</{tag}>")
 

@@ -53,7 +53,7 @@ def heading(verdict_of: str, profile: str, version: str, level: str, against: st
 def failure(result: Result, spec: str, found: Diagnosis | None = None) -> str:
     """Return the text of one broken property, with what was found out about the mistake."""
     prop, broken = result.property, result.broken
-    lines = [_title(result)]
+    lines = [title(result)]
     if broken is not None and broken.kind == "missing":
         return "\n".join([*lines, *_labelled("found", broken.sentence)])
     lines += _labelled("law", prop.law)
@@ -98,18 +98,16 @@ def failures(verdict: Verdict, spec: str) -> Iterator[str]:
         yield failure(result, spec, None if function in said else verdict.diagnosis(function))
         said.add(function)
     for reason, results in found.by_title.items():
-        yield "\n".join([reason, *map(_title, results)])
+        yield "\n".join([reason, *map(title, results)])
 
 
 def summary(verdict: Verdict) -> str:
     """Return the last lines: each function, then the count and the verdict."""
     if verdict.verdict == "LOAD_ERROR":
         return f"LOAD_ERROR  {printable(verdict.message)}"
+    took = f"  ({verdict.seconds:.1f} s)" if verdict.seconds else ""
     lines = list(_function_lines(verdict))
-    lines += [
-        "",
-        f"{verdict.verdict}  {sentences.counts_against(verdict)}  ({verdict.seconds:.1f} s)",
-    ]
+    lines += ["", f"{verdict.verdict}  {sentences.counts_against(verdict)}{took}"]
     for line in sentences.known(verdict):
         lines += textwrap.wrap(
             f"known: {line}", WIDTH, initial_indent=" " * 6, subsequent_indent=" " * 13
@@ -146,10 +144,11 @@ def property_line(prop: Property) -> str:
     )
 
 
-def _title(result: Result) -> str:
+def title(result: Result) -> str:
+    """Return the line that names a broken property."""
     word = "advice" if result.property.advice else "FAIL"
-    title = f"{result.property.function} · {result.property.title}"
-    return f"{title:<{WIDTH - len(word) - 1}} {word}"
+    named = f"{result.property.function} · {result.property.title}"
+    return f"{named:<{WIDTH - len(word) - 1}} {word}"
 
 
 def _function_lines(verdict: Verdict) -> Iterator[str]:

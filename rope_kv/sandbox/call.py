@@ -122,7 +122,10 @@ class Call:
         at_once = self._function != "decode_incremental"
         self._foreseen = Foreseen(decoder, arguments[-1] if arguments else None, at_once=at_once)
         if self._foreseen.contents:
-            request["ahead"] = [link.number_of(decoder), len(arguments) - 1, len(decoder.ahead)]
+            foreseen = self._foreseen
+            request["ahead"] = [
+                link.number_of(decoder), len(arguments) - 1, foreseen.count, foreseen.has_out
+            ]  # fmt: skip
         self._send(wire.CALL, request, *told.contents, *self._foreseen.contents)
         answer, contents = self._answered(cap)
         with _understood():
@@ -153,10 +156,10 @@ class Call:
             with _understood():
                 if frame.kind != wire.RETURNED:
                     raise ValueError
-                took, answer, *contents = frame.items
+                took, outs, answer, *contents = frame.items
                 if type(answer) is not dict:
                     raise ValueError
-                self._take_note(took)
+                self._take_note(took, outs)
                 return answer, iter(contents)
 
     def _counted(self, arguments: tuple[Any, ...]) -> int:
@@ -182,14 +185,16 @@ class Call:
         except wire.WireError as error:
             raise BreachError(str(error)) from None
 
-    def _answer(self, took: Any = None, what: Any = None, *question: Any) -> None:
+    def _answer(
+        self, took: Any = None, outs: Any = None, what: Any = None, *question: Any
+    ) -> None:
         """Do what the code asked of its decoder, or of a right function, and say what came of it.
 
         What cannot be done is refused as the decoder itself would: by an exception in the code.
         """
         with _understood():
-            self._take_note(took)
-        self._count()
+            self._take_note(took, outs)
+        self._count(1)
         try:
             if what == wire.RIGHT_ONE:
                 answer = self._right_one(*question[1:])
@@ -218,15 +223,14 @@ class Call:
             raise TooMuchError(f"projected more than {MOST_RECORDED} bytes of rows")
         return getattr(decoder, name)(rows)
 
-    def _take_note(self, took: bytes) -> None:
+    def _take_note(self, took: bytes, outs: Any) -> None:
         """Record the projections that the code took from what came along with the request."""
-        for what, place in wire.TAKEN.iter_unpack(took):
-            self._foreseen.take_note(what, place)
-            self._count()
+        if took or outs is not None:
+            self._count(self._foreseen.take_notes(took, outs))
 
-    def _count(self) -> None:
-        """Count a question; end a call that has more of them than the worst decode loop."""
-        self._asked += 1
+    def _count(self, questions: int) -> None:
+        """Count questions; end a call that has more of them than the worst decode loop."""
+        self._asked += questions
         most = (64 + 64 * self._tokens + 4 * self._tokens**2) * self._heads // 2
         if self._asked > most:
             raise TooMuchError(f"projected more than {most} times for {self._tokens} tokens")

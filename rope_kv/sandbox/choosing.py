@@ -72,6 +72,17 @@ def _opened(
     else:
         _, file, attribute = revision
         opened = open_source(read(revision), file.name, attribute, level, limits)
+    return _expect_level(opened, at_least)
+
+
+def open_bytes(
+    source: bytes, name: str, limits: Limits, at_least: Level | None = None
+) -> Isolated:
+    """Return what the bytes of a file called `name` hold, isolated; see `open_implementation`."""
+    return _expect_level(open_source(source, name, limits=limits), at_least)
+
+
+def _expect_level(opened: Isolated, at_least: Level | None) -> Isolated:
     if at_least is not None and LEVELS.index(opened.isolation) < LEVELS.index(at_least):
         opened.close()
         raise SandboxError(

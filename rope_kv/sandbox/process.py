@@ -15,6 +15,7 @@ import sys
 import sysconfig
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +31,7 @@ _SECONDS_TO_START = 60.0
 _SECONDS_TO_ANSWER = 5.0
 # Most answers take less. Sleeping for them would cost more: a core that sleeps wakes in 45 us.
 SECONDS_AWAKE = 100e-6
+_seconds_awake = SECONDS_AWAKE
 _ENVIRONMENT = {
     "PATH": os.defpath,
     "LANG": "C.UTF-8",
@@ -132,7 +134,7 @@ class Worker:
 
         LateError where none has, GoneError where the worker ends, WireError for what is no frame.
         """
-        awake_until = time.monotonic() + SECONDS_AWAKE
+        awake_until = time.monotonic() + _seconds_awake
         while (frame := wire.first_frame(self._received, cap)) is None:
             while not self._readable.poll(0) and time.monotonic() < awake_until:
                 _yield()
@@ -246,6 +248,14 @@ class Zygote:
             return f"was ended by signal {number}"
         return f"ended with exit status {os.WEXITSTATUS(status)}"
 
+    def end_all(self) -> bool:
+        """Kill the workers that still live; return whether new ones can be had."""
+        try:
+            self._control.sendall(wire.REQUEST.pack(b"A", 0))
+            return self._control.recv(wire.REPLY.size) == wire.REPLY.pack(0)
+        except OSError:
+            return False
+
     def pid_here(self, pid: int) -> int:
         """Return the pid by which this process knows a worker; ValueError if it does not."""
         if self.level != "bwrap":
@@ -278,11 +288,51 @@ class Zygote:
 _unable: dict[Level, str] = {}  # why a level does not work on this machine
 
 
+# The zygote that the next submission may have, with its memory; where one is kept at all.
+_spare: list[tuple[Zygote, int]] = []
+_keeps_spare = False
+
+
+def leave_cores_to_others() -> None:
+    """Sleep for every answer from now on: another process has work for the core meanwhile."""
+    global _seconds_awake
+    _seconds_awake = 0.0
+
+
+@contextlib.contextmanager
+def keeping_zygotes() -> Iterator[None]:
+    """Let submissions in the block have the zygote of the one before; it saw nothing of its code.
+
+    Starting one takes longer than much of a check.
+    """
+    global _keeps_spare
+    _keeps_spare = True
+    try:
+        yield
+    finally:
+        _keeps_spare = False
+        while _spare:
+            _spare.pop()[0].close()
+
+
+def give_back(zygote: Zygote, memory: int) -> None:
+    """Close a zygote that a submission has done with, or keep it for the next."""
+    if _keeps_spare and not _spare and not zygote.is_closed and zygote.end_all():
+        _spare.append((zygote, memory))
+    else:
+        zygote.close()
+
+
 def start(level: Level | None, memory: int) -> Zygote:
     """Return a zygote at a level of isolation; None is the strongest that works here.
 
     A level works where a worker has tried all it must not do and was refused.
     """
+    if _spare:
+        spare, its_memory = _spare.pop()
+        if its_memory == memory and level in (None, spare.level):
+            return spare
+        spare.close()
     wanted = [level] if level else [lv for lv in reversed(LEVELS) if lv not in _unable]
     for one in wanted:
         if reason := _unable.get(one):

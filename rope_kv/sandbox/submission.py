@@ -12,7 +12,7 @@ from ..testing.implementation import printable
 from ..testing.loading import NO_BFLOAT16, LoadError, SpecError, titled
 from . import wire
 from .levels import Level
-from .process import Deadline, GoneError, LateError, Worker, start
+from .process import Deadline, GoneError, LateError, Worker, give_back, start
 
 LARGEST_FILE = 1 << 20  # bytes
 # Loading may import; a call may not take as long.
@@ -44,6 +44,7 @@ class Submission:
         self.level = self.zygote.level
         self.capabilities = NOTHING_DECLARED
         self._has_declared = False
+        self._is_over = False
 
     def load(self, seed: int) -> Worker:
         """Return a new worker that has loaded the file."""
@@ -91,8 +92,10 @@ class Submission:
             self.capabilities, self._has_declared = capabilities, True
 
     def close(self) -> None:
-        """End all processes."""
-        self.zygote.close()
+        """End all processes that have seen the file."""
+        if not self._is_over:
+            self._is_over = True
+            give_back(self.zygote, self.limits.memory)
 
 
 def read_source(file: Path) -> bytes:

@@ -24,7 +24,9 @@ MOST_PARTS, LONGEST_LIST = 100, 1 << 16
 # What a worker may ask: a projection, or a function of the contract in its right form.
 PROJECTIONS = ("project_q", "project_k", "project_v", "project_out", "forward_full")
 RIGHT_ONE = len(PROJECTIONS)
-TAKEN = struct.Struct("<BH")  # a projection, and the row of which its answer was taken ahead
+OUT = PROJECTIONS.index("project_out")
+# A projection, and the row of which its answer was taken ahead; of OUT, how many rows it had.
+TAKEN = struct.Struct("<BH")
 
 # The kinds of frame, from the grader ...
 LOAD, CALL, ANSWER, REFUSE, TEST = 1, 2, 3, 4, 5
@@ -32,7 +34,8 @@ LOAD, CALL, ANSWER, REFUSE, TEST = 1, 2, 3, 4, 5
 LOADED, FAILED, ASK, RETURNED, TESTED = 11, 12, 13, 14, 15
 
 # Between the grader and a zygote. A request is b"F", for a new worker, whose socket comes along,
-# or b"W" and the pid of one to end; a reply is the pid, or the status of one that has ended.
+# b"W" and the pid of one to end, or b"A" to end all. A reply is the pid, the status of what has
+# ended, or 0.
 REQUEST = struct.Struct("<ci")
 REPLY = struct.Struct("<i")
 READY, UNABLE = b"R", b"U"

@@ -92,9 +92,10 @@ class Worker:
         named = {name: objects.argument(arg, content) for name, arg in request["named"].items()}
         self._ahead = Ahead()
         if "ahead" in request:
-            number, at, count = request["ahead"]
+            number, at, count, has_out = request["ahead"]
             rest = list(content)
-            self._ahead = Ahead(number, given[at], rest[:count], rest[count:])
+            out = rest.pop() if has_out else None
+            self._ahead = Ahead(number, given[at], rest[:count], rest[count:], out)
         function = request["function"]
         answer: dict[str, Any] = {}
         try:
@@ -111,7 +112,7 @@ class Worker:
             arrays += objects.result(function, result, given, arguments, answer, largest)
         elif "raised" not in answer and request["result"] != "nothing":
             objects.started[request["result"]] = result
-        self._send(wire.RETURNED, self._ahead.told(), answer, *arrays)
+        self._send(wire.RETURNED, *self._ahead.told(), answer, *arrays)
 
     def _result(self, request: dict[str, Any], given: list[Any], named: dict[str, Any]) -> Any:
         """Return what the function that is asked for returns."""
@@ -151,7 +152,7 @@ class Worker:
 
     def _asked(self, what: int, number: int, *items: Any) -> Any:
         """Return what the grader answers."""
-        content = wire.pack(wire.ASK, self._sequence, self._ahead.told(), what, number, *items)
+        content = wire.pack(wire.ASK, self._sequence, *self._ahead.told(), what, number, *items)
         if len(content) > self._cap:
             raise ValueError(f"{len(content)} bytes of rows in one call, which is too many")
         self._write(content)

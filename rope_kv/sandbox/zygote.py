@@ -95,7 +95,12 @@ def _serve(control: socket.socket, seal: Callable[[], None]) -> None:
                 _end(pid)
             return
         what, pid = wire.REQUEST.unpack(content)
-        if what == b"F":
+        if what == b"A":
+            for one in workers:
+                _end(one)
+            workers.clear()
+            control.sendall(wire.REPLY.pack(0))
+        elif what == b"F":
             pid = os.fork()
             if pid == 0:
                 control.close()

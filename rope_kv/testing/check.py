@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -14,6 +14,7 @@ from ..sandbox.choosing import Isolation, open_implementation
 from ..sandbox.submission import Limits
 from . import counterexample, known_failures, repetition
 from .budget import Budget
+from .cases import Case
 from .diagnosis import diagnoses
 from .implementation import Implementation
 from .loading import LoadError
@@ -160,8 +161,12 @@ def judge(
     time_limit: float | None = None,
     pictures: bool = False,
     laws: str = "all",
+    first: Mapping[str, tuple[Case, ...]] = {},
 ) -> Verdict:
-    """Return the verdict on an implementation that is open, or on a `Pair`; see `check`."""
+    """Return the verdict on an implementation that is open, or on a `Pair`; see `check`.
+
+    `first` are cases to try before any is drawn, by the name of their property.
+    """
     started = time.perf_counter()
     budget = Budget(time_limit if time_limit is not None else usual_time_limit(impl, profile))
     says = starting or (lambda what: None)
@@ -169,13 +174,16 @@ def judge(
     with _collecting_rarely():
         for prop in properties_of(impl, laws):
             says(prop.title)
-            searched.append(known_failures.judged(prop, impl, PROFILES[profile], budget))
+            cases = first.get(prop.name, ())
+            searched.append(known_failures.judged(prop, impl, PROFILES[profile], budget, cases))
             if progress is not None:
                 progress(searched[-1])
     says("a second look at what is broken")
     results = without_false_excuses(
         searched,
-        lambda prop: search(prop, impl, PROFILES[profile], budget, excusing=False),
+        lambda prop: search(
+            prop, impl, PROFILES[profile], budget, excusing=False, first=first.get(prop.name, ())
+        ),
     )
     alone = {r.property.function for r in results if r.outcome == "broken" and r.replays}
     results = known_failures.excusing(results)
@@ -246,13 +254,23 @@ def excuse_stands(result: Result, results: list[Result]) -> bool:
 
 def recorded(result: Result, directory: Path, impl: Implementation) -> Result:
     """Return the result with its counterexample kept as a file, where it has one that replays."""
-    if result.counterexample is None or not result.replays or result.property.advice:
+    if not is_worth_keeping(result):
         return result
-    if result.broken is not None and result.broken.kind in ("missing", "unwritten"):
-        return result  # No case is needed to show that a function is not there.
-    why = result.message or result.property.title + " does not hold"
     path = counterexample.save(
-        directory, result.property, result.counterexample, why, against=impl.name
+        directory, result.property, result.counterexample, why_kept(result), against=impl.name
     )
     against = impl.spec if result.property.compares and isinstance(impl, Pair) else ""
     return replace(result, saved_as=str(path), against=against)
+
+
+def is_worth_keeping(result: Result) -> bool:
+    """Return whether a result has a counterexample that shows the mistake when replayed."""
+    if result.counterexample is None or not result.replays or result.property.advice:
+        return False
+    # No case is needed to show that a function is not there.
+    return result.broken is None or result.broken.kind not in ("missing", "unwritten")
+
+
+def why_kept(result: Result) -> str:
+    """Return the sentence that is kept with a counterexample."""
+    return result.message or result.property.title + " does not hold"

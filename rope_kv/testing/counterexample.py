@@ -41,12 +41,19 @@ class Counterexample(NamedTuple):
 
 def save(directory: Path, of: Property, case: Case, why: str, against: str) -> Path:
     """Write a case that breaks a property to its own file, unless it is there; return the path."""
+    name, content = written(of, case, why, against)
+    path = directory / name
+    if not path.exists():
+        directory.mkdir(parents=True, exist_ok=True)
+        write_whole(path, content)
+    return path
+
+
+def written(of: Property, case: Case, why: str, against: str) -> tuple[str, str]:
+    """Return the name of the file of a case that breaks a property, and what is in it."""
     data = to_json(case)
     canonical = json.dumps([of.name, data], sort_keys=True, separators=(",", ":"))
     digest = hashlib.sha256(canonical.encode()).hexdigest()[:8]
-    path = directory / f"{of.name.replace('_', '-')}-{digest}.json"
-    if path.exists():
-        return path
     document = {
         "format": FORMAT,
         "property": of.name,
@@ -59,9 +66,8 @@ def save(directory: Path, of: Property, case: Case, why: str, against: str) -> P
             "on": datetime.date.today().isoformat(),
         },
     }
-    directory.mkdir(parents=True, exist_ok=True)
-    write_whole(path, _one_line_a_row(document) + "\n")
-    return path
+    name = f"{of.name.replace('_', '-')}-{digest}.json"
+    return name, _one_line_a_row(document) + "\n"
 
 
 def _one_line_a_row(document: dict[str, Any]) -> str:
@@ -75,10 +81,19 @@ def _one_line_a_row(document: dict[str, Any]) -> str:
 def load(path: Path) -> Counterexample:
     """Return the counterexample in a file; CounterexampleError says what is wrong with it."""
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        content = path.read_text(encoding="utf-8")
     except OSError as error:
         raise CounterexampleError(f"{path} cannot be read: {error.strerror}") from None
     except ValueError as error:
+        raise CounterexampleError(f"{path} is not JSON: {error}") from None
+    return read(content, path)
+
+
+def read(content: str, path: Path) -> Counterexample:
+    """Return the counterexample that a file holds; CounterexampleError says what is wrong."""
+    try:
+        document = json.loads(content)
+    except (ValueError, RecursionError) as error:
         raise CounterexampleError(f"{path} is not JSON: {error}") from None
     if not isinstance(document, dict) or "format" not in document:
         raise CounterexampleError(f'{path} is not a counterexample: it has no "format"')

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from . import counterexample
 from .budget import Budget
+from .cases import Case
 from .implementation import Implementation, InProcess
 from .loading import LoadError
 from .pair import Pair
@@ -23,19 +24,24 @@ from .verdict import Result
 
 
 def judged(
-    prop: Property, impl: Implementation, profile: Profile, budget: Budget | None = None
+    prop: Property,
+    impl: Implementation,
+    profile: Profile,
+    budget: Budget | None = None,
+    first: tuple[Case, ...] = (),
 ) -> Result:
     """Return what a search for a counterexample finds; or "known", or "broken" where it is fixed.
 
-    Where no case is stored, a known failure is searched like any other property.
+    Where no case is stored, a known failure is searched like any other property. `first` are
+    cases to try before any is drawn.
     """
     code = impl.new if isinstance(impl, Pair) else impl
     # Code that is not trusted, which runs isolated, cannot say what is to be passed over.
     if not isinstance(code, InProcess) or prop.name not in code.known_failures:
-        return search(prop, impl, profile, budget)
+        return search(prop, impl, profile, budget, first=first)
     reason, paths = code.known_failures[prop.name], _stored(prop, code)
     if not paths:
-        return search(prop, impl, profile, budget)
+        return search(prop, impl, profile, budget, first=first)
     started, known = time.perf_counter(), Result(prop, "not_checked")
     for path in paths:
         stored = counterexample.load(path)

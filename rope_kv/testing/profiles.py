@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager
 from contextvars import ContextVar
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hypothesis import HealthCheck, Phase, Verbosity, settings
+from hypothesis.configuration import set_hypothesis_home_dir
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from hypothesis.database import ExampleDatabase
+
+# Who draws the cases where nothing else is said: Hypothesis itself.
+HYPOTHESIS = "hypothesis"
 
 
 class Profile(NamedTuple):
@@ -19,7 +27,8 @@ class Profile(NamedTuple):
     more cases are tried to find a smaller one, fewer where they are long: a wrong implementation
     is not worth minutes. `patience` ends that in seconds, for code so slow that the number of
     attempts does not; only then may the smallest case depend on the machine. `reach` multiplies
-    lengths and positions.
+    lengths and positions. Where it is `random`, what was found is kept in a `database`, that of
+    Hypothesis where none is named, and cases may be drawn by another `backend`.
     """
 
     name: str
@@ -28,6 +37,13 @@ class Profile(NamedTuple):
     patience: float
     reach: int = 1
     random: bool = False
+    database: ExampleDatabase | None = None
+    backend: str = HYPOTHESIS
+
+    @property
+    def is_guided(self) -> bool:
+        """Whether cases are drawn by what earlier ones have shown of the code."""
+        return self.backend != HYPOTHESIS
 
     def settings(self, share: float) -> settings:
         """Return the Hypothesis settings of a property that costs 1/share of an ordinary one."""
@@ -40,9 +56,11 @@ class Profile(NamedTuple):
             "suppress_health_check": list(HealthCheck),
             "verbosity": Verbosity.quiet,
         }
-        if self.random:
-            return settings(**shared)
-        return settings(**shared, derandomize=True, database=None)
+        if not self.random:
+            return settings(**shared, derandomize=True, database=None)
+        if self.database is not None:
+            shared["database"] = self.database
+        return settings(**shared, backend=self.backend)
 
 
 PROFILES = {
@@ -61,6 +79,19 @@ _reach: ContextVar[int] = ContextVar("reach", default=1)
 def reach() -> int:
     """Return the reach of the search that is going on: 1, or more in a long hunt."""
     return _reach.get()
+
+
+@contextmanager
+def leaving_no_files() -> Iterator[None]:
+    """Keep Hypothesis from leaving a folder behind, where a profile uses nothing of it.
+
+    It gives up on a folder that cannot be made, without a word.
+    """
+    set_hypothesis_home_dir(Path(os.devnull) / "hypothesis")
+    try:
+        yield
+    finally:
+        set_hypothesis_home_dir(None)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis.errors import HypothesisException
 
-from . import blame, repetition
+from . import blame, rehearsal, repetition
 from .budget import Budget
 from .capabilities import NOTHING_DECLARED
 from .cases import Case, size
@@ -65,12 +65,20 @@ class _Watch:
         self._memories: list[bool] = []
 
     def __call__(self, impl: Implementation, case: Case) -> None:
-        if case not in self.tried:
+        # Who is guided by coverage asks again, to see whether a case takes the same branches.
+        if case not in self.tried or (self._profile.is_guided and self.tried[case] is None):
             self.tried[case] = self._try(impl, case)
         broken = self.tried[case]
         if broken is not None:
             # One line raises for all, since Hypothesis tells failures apart by where they arise.
             raise Broken(broken.sentence, broken.kind)
+
+    def all_hold(self, impl: Implementation, cases: tuple[Case, ...]) -> bool:
+        """Return whether there are cases and all of them hold; none is tried after one fails."""
+        with contextlib.suppress(Broken):
+            for case in cases:
+                self(impl, case)
+        return bool(cases) and not self.failures
 
     def _try(self, impl: Implementation, case: Case) -> Broken | None:
         if reason := self._budget.spent():
@@ -120,14 +128,16 @@ def search(
     budget: Budget | None = None,
     *,
     excusing: bool = True,
+    first: tuple[Case, ...] = (),
 ) -> Result:
     """Return what a search for a counterexample finds: held, broken, not_run or error.
 
     It is not_run where the budget ended it before there was a counterexample. Where `excusing`,
-    a breach that a wrong lower function explains is none of this property.
+    a breach that a wrong lower function explains is none of this property. `first` are cases to
+    try before any is drawn.
     """
     watch = _Watch(searched, profile, budget or Budget(), excusing)
-    return _judged(impl, watch, lambda fresh: _run(searched, watch, fresh, profile))
+    return _judged(impl, watch, lambda fresh: _run(searched, watch, fresh, profile, first))
 
 
 def replay(
@@ -164,30 +174,44 @@ def _judged(impl: Implementation, watch: _Watch, run: Callable[[Implementation],
     return replace(result, seconds=time.perf_counter() - started)
 
 
-def _run(searched: Property, watch: _Watch, impl: Implementation, profile: Profile) -> None:
+def _run(
+    searched: Property,
+    watch: _Watch,
+    impl: Implementation,
+    profile: Profile,
+    first: tuple[Case, ...],
+) -> None:
+    declared = searched.declared_by(impl)
+    this = rehearsal.key(searched, profile, declared, first)
+    with reaching(profile):
+        for case in (*first, *searched.examples):
+            with contextlib.suppress(Broken):
+                watch(impl, fitted(case, declared))
+        if not watch.failures and watch.all_hold(impl, rehearsal.cases(this)):
+            return
+        _draw(searched, watch, impl, profile)
+    if not watch.failures:
+        rehearsal.keep(this, tuple(watch.tried))
+
+
+def _draw(searched: Property, watch: _Watch, impl: Implementation, profile: Profile) -> None:
+    """Have Hypothesis draw cases, and smaller ones once one fails."""
+    declared = searched.declared_by(impl)
+
     @functools.wraps(searched.body)
     def body(impl: Implementation, case: Case) -> None:
         watch(impl, case)
 
-    declared = searched.declared_by(impl)
-
-    def within_limits(case: Case) -> Case:
-        return fitted(case, declared)
-
     strategy = searched.strategy
     if declared != NOTHING_DECLARED:
-        strategy = strategy.map(within_limits)
+        strategy = strategy.map(lambda case: fitted(case, declared))
     test = profile.settings(searched.share)(given(case=strategy)(body))
-    with reaching(profile):
-        for case in searched.examples:
-            with contextlib.suppress(Broken):
-                watch(impl, within_limits(case))
-        try:
-            test(impl)
-        except HypothesisException:
-            # A failure that does not come back is still a failure, and is in watch.failures.
-            if not watch.failures:
-                raise
+    try:
+        test(impl)
+    except HypothesisException:
+        # A failure that does not come back is still a failure, and is in watch.failures.
+        if not watch.failures:
+            raise
 
 
 def _result(watch: _Watch, impl: Implementation, meter: Meter) -> Result:

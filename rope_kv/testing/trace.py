@@ -34,8 +34,8 @@ class TracedDecoder:
     """
 
     # The projections that give equal rows equal answers, whenever they are asked: where the code
-    # runs elsewhere, these are answered before.
-    ahead: tuple[str, ...] = ("project_q", "project_k", "project_v")
+    # runs elsewhere, these are answered before, or there.
+    ahead: tuple[str, ...] = ("project_q", "project_k", "project_v", "project_out")
 
     def __init__(self, decoder: Decoder, precision: str = "float64") -> None:
         self.width = decoder.width
@@ -105,6 +105,21 @@ class TracedDecoder:
     def record(self, name: str, rows: Any) -> None:
         """Take note of a call of one projection."""
         self.calls.append(Call(name, np.array(rows)))
+
+    @property
+    def out_weights(self) -> Array:
+        """The weights (H·d, D) that `project_out` multiplies with."""
+        return self._decoder.Wo
+
+    def answer_each(self, name: str, rows: Any) -> Array:
+        """Return what a projection to q, k or v answers to each row alone, to the last bit."""
+        # All at once, rows that lie in memory in another way would be added up in another order.
+        if type(self._decoder) is not Decoder or not rows.flags.c_contiguous:
+            return np.concatenate([self.answer(name, rows[t : t + 1]) for t in range(len(rows))])
+        weights = getattr(self._decoder, f"W{name[-1]}")
+        given = rows[:, np.newaxis].astype(np.float64, copy=False)
+        answers: Array = (given @ weights)[:, 0]
+        return answers.astype(dtype_of(self.precision), copy=False)
 
     def answer(self, name: str, rows: Any) -> Array:
         """Return what a projection answers, without taking note of it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from ..traps import Trap
@@ -135,6 +135,11 @@ class Verdict:
         if not outcomes or not outcomes <= {"held", "known", "not_checked"}:
             return "not_run"
         return "known" if "known" in outcomes else "held"
+
+    def without_times(self) -> Verdict:
+        """Return the verdict as it is whenever and wherever it is come to."""
+        results = tuple(replace(result, seconds=0.0) for result in self.results)
+        return replace(self, seconds=0.0, results=results)
 
     def diagnosis(self, function: str) -> Diagnosis | None:
         """Return what is said of the mistake in a function, or None."""

@@ -36,6 +36,7 @@ NEEDED = {
     "project_q_sees_each_row_once_in_order",
     "project_k_sees_each_row_once_in_order",
     "the_full_forward_is_never_called",
+    "project_out_turns_each_attended_row_once",
     "rotation_returns_a_float64_array_like_x",
     "rotation_leaves_its_arguments_unchanged",
     "a_rotated_array_is_not_touched_by_later_calls",

@@ -87,17 +87,21 @@ def test_projections_are_recorded_as_in_this_process(both):
     assert records[0] == records[1]
 
 
-def test_what_is_usual_is_asked_for_once(both, monkeypatch):
+def test_what_is_usual_is_asked_of_no_one(both, monkeypatch):
     _, there = both()
     asked = []
     real = call.Call._answer
     monkeypatch.setattr(
-        call.Call, "_answer", lambda self, *items: (asked.append(items[1]), real(self, *items))
+        call.Call, "_answer", lambda self, *items: (asked.append(items[2]), real(self, *items))
     )
-    _, session = started(there)
+    decoder, session = started(there)
     for rows in (X[:1], X[1:4], X[4:]):
         session.feed(rows)
-    assert asked == [3, 3, 3]  # Of outputs: they are not to be known before.
+    assert asked == []
+    assert [rows.shape for rows in decoder.rows_given("project_out")] == [(1, 4), (3, 4), (2, 4)]
+    session.feed(np.ones((600, 4)))
+    assert asked == [3]  # Too long to be told afterwards.
+    assert decoder.rows_given("project_out")[-1].shape == (600, 4)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
@@ -323,3 +327,17 @@ def test_rows_of_which_the_answer_would_be_too_large_are_refused(both, monkeypat
     _, there = both(feed("self.decoder.project_q(np.zeros((2000, 4), np.int8))"))
     with pytest.raises(Broken, match="ValueError: 2000 rows in one call, which is too many"):
         started(there, heads=4, head_dim=4)[1].feed(X)
+
+
+@pytest.mark.parametrize("precision", ["float64", "float32", "float16"])
+def test_what_is_answered_row_by_row_is_what_each_row_is_answered(precision):
+    rng = np.random.RandomState(0)
+    for width in range(2, 65, 2):
+        decoder = TracedDecoder(Decoder(width, seed=1, head_dim=6), precision)
+        for rows in (rng.rand(7, width), rng.rand(width, 7).T, rng.rand(7, width)[::-1]):
+            rows = rows.astype(precision)
+            for name in ("project_q", "project_k", "project_v"):
+                each = [decoder.answer(name, row[None]) for row in rows]
+                answers = decoder.answer_each(name, rows)
+                assert answers.dtype == each[0].dtype
+                assert answers.tobytes() == np.concatenate(each).tobytes()

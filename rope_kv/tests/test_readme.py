@@ -52,7 +52,7 @@ def test_the_numbers_are_right():
 
 
 def test_every_option_it_names_exists(capsys):
-    commands = ("check", "replay", "new", "properties", "adapters", "traps")
+    commands = ("check", "replay", "new", "properties", "adapters", "traps", "grade", "hunt")
     options = set()
     for command in commands:
         with pytest.raises(SystemExit):

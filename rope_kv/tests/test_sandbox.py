@@ -517,16 +517,85 @@ def test_a_message_that_no_worker_of_ours_sends_is_a_breach(both, monkeypatch):
         return frame._replace(items=items) if frame.kind == wire.RETURNED else frame
 
     monkeypatch.setattr(process.Worker, "receive", receive)
-    for items in (
-        [], [1], [b"", 1], [b"x", {}], [b"\0\0\0", {}], [b"", {}], [b"", {"raised": 1}],
-        [b"", {"raised": ["hang", "x"]}], [b"", {"raised": ["raised", 1]}],
-        [b"", {"arrays": 1}], [b"", {"arrays": [[1]]}], [b"", {"lists": [0, []]}],
-        [b"", {"lists": [99, []]}], [b"", {"decoders": [1, "x"]}], [b"", {"number": "x"}],
-        [b"", {"number": 1}, np.ones(1)], [b"", {"number": -5}], [b"", {"number": -5}, 1],
-        [b"", {"number": [], "writeable": 1}, np.ones(1)], [b"", {"type": 1}, np.ones(1)],
-        [b"", {"number": -5, "writeable": 1, "part_of": 1}, np.ones(1)],
-        [b"", {"raised": ["raised", ""]}],
+    for answer in (
+        [1], [{}], [{"raised": 1}], [{"raised": ["hang", "x"]}], [{"raised": ["raised", 1]}],
+        [{"arrays": 1}], [{"arrays": [[1]]}], [{"lists": [0, []]}], [{"lists": [99, []]}],
+        [{"decoders": [1, "x"]}], [{"number": "x"}], [{"number": 1}, np.ones(1)],
+        [{"number": -5}], [{"number": -5}, 1], [{"number": [], "writeable": 1}, np.ones(1)],
+        [{"type": 1}, np.ones(1)], [{"raised": ["raised", ""]}],
+        [{"number": -5, "writeable": 1, "part_of": 1}, np.ones(1)],
     ):  # fmt: skip
+        items = [b"", None, *answer]
         with pytest.raises(Broken) as broken:
             there.rope_freqs(2)
         assert broken.value.kind == "protocol", items
+    for items in ([], [1], [b""], [b"", None], [b"x", None, {}], [b"\0\0\0", None, {}], [b"", {}]):
+        with pytest.raises(Broken) as broken:
+            there.rope_freqs(2)
+        assert broken.value.kind == "protocol", items
+
+
+def test_outputs_that_cannot_have_been_multiplied_are_a_breach(both, monkeypatch):
+    _, there = both(RIGHT.read_text("utf-8"))
+    real = process.Worker.receive
+    one, two = wire.TAKEN.pack(wire.OUT, 1), wire.TAKEN.pack(wire.OUT, 2)
+
+    def receive(self, deadline, cap):
+        frame = real(self, deadline, cap)
+        if frame.kind != wire.RETURNED:
+            return frame
+        return frame._replace(items=[*told, *frame.items[2:]])
+
+    def decoded():
+        decoder = TracedDecoder(Decoder(2))
+        there.decode_incremental(decoder, np.ones((1, 2)))
+        return [rows.tolist() for rows in decoder.rows_given("project_out")]
+
+    monkeypatch.setattr(process.Worker, "receive", receive)
+    told = (one, np.full((1, 2), 7.0))
+    assert decoded() == [[[7.0, 7.0]]]  # Believed: nobody but the worker knows what it asked.
+    for told in (
+        (one, None), (b"", np.ones((1, 2))), (two, np.ones((1, 2))), (one, np.ones((2, 2))),
+        (wire.TAKEN.pack(wire.OUT, 0), None), (one, np.ones((1, 3))), (one, np.ones(1)),
+        (one, np.ones((1, 2), np.float32)), (one, [[1, 1]]), (one, 1), (one, b"x"),
+    ):  # fmt: skip
+        with pytest.raises(Broken) as broken:
+            decoded()
+        assert broken.value.kind == "protocol", told
+
+
+def test_a_zygote_is_kept_for_the_next_file_and_no_worker_of_the_last(both):
+    with process.keeping_zygotes():
+        _, first = both("def rope_freqs(d, base=1):\n    return np.zeros(1)\n")
+        first.rope_freqs(2)
+        with first.restarted() as again:
+            again.rope_freqs(2)
+        zygote = first._submission.zygote
+        left = zygote.fork()  # Of a file that has more processes than it is known to have.
+        pid = zygote.pid_here(left._pid)
+        first.close()
+        assert not Path(f"/proc/{pid}").exists()
+        left.end()
+        first.close()  # Twice, as a context and its owner may.
+        _, second = both("def rope_freqs(d, base=1):\n    return np.ones(1)\n")
+        assert second._submission.zygote is zygote
+        assert second.rope_freqs(2).tolist() == [1]
+        second.close()
+        assert not zygote.is_closed
+    assert zygote.is_closed
+
+
+def test_a_zygote_is_not_kept_where_it_has_ended_or_another_is_wanted(both):
+    with process.keeping_zygotes():
+        _, first = both("def rope_freqs(d, base=1):\n    return np.zeros(1)\n")
+        zygote = first._submission.zygote
+        zygote.close()
+        first.close()
+        _, second = both("def rope_freqs(d, base=1):\n    return np.ones(1)\n")
+        assert second.rope_freqs(2).tolist() == [1]
+        kept = second._submission.zygote
+        second.close()
+        _, third = both("def rope_freqs(d, base=1):\n    return np.ones(1)\n", memory=256 << 20)
+        assert kept.is_closed
+        assert third.rope_freqs(2).tolist() == [1]
+        third.close()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import os
 import re
 from pathlib import Path
 from typing import NamedTuple
@@ -50,7 +51,7 @@ def find_trap(name: str) -> Trap:
     """Return the trap of that name, with hyphens or underscores."""
     stem = name.replace("-", "_")
     path = FOLDER / f"{stem}.py"
-    if not re.fullmatch(r"[a-z]\w*", stem) or not path.is_file():
+    if not re.fullmatch(r"[a-z]\w*", stem) or not os.path.isfile(path):
         raise NoTrapError(name)
     return _read(path)
 

@@ -11,7 +11,7 @@ def stream(w, head, n):
     body = head[type(w)._send.__globals__["wire"].HEADER.size :]
     item = struct.pack("<cBBI", b"a", 0, 1, n)
     length = len(body) + len(item) + 8 * n
-    os.write(w._descriptor, struct.pack("<2sBBII", b"rk", 14, 3, w._sequence, length))
+    os.write(w._descriptor, struct.pack("<2sBBII", b"rk", 14, 4, w._sequence, length))
     left = memoryview(body + item)
     while left:
         left = left[os.write(w._descriptor, left) :]
@@ -27,7 +27,7 @@ def apply_rope(x, positions, base=10000):
     head = (
         type(w)
         ._send.__globals__["wire"]
-        .pack(14, w._sequence, b"", {"number": number, "writeable": True})
+        .pack(14, w._sequence, b"", None, {"number": number, "writeable": True})
     )
     old = w._write
     stream(w, head, n)

@@ -1,0 +1,1 @@
+"""Grading: what a whole class handed in, checked one by one, and what came of it."""
