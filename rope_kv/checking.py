@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import __version__, options, progress, writing
-from .console import Misuse, coloured, show
+from .console import Misuse, coloured, show, tell
 from .testing.plain import one_line, plain
 
 if TYPE_CHECKING:
@@ -46,11 +46,15 @@ def check(given: argparse.Namespace) -> int:
 
 def _expect_sense(given: argparse.Namespace, asked: writing.Asked) -> None:
     """Raise Misuse where what is asked of an old version makes no sense."""
-    if given.against is None:
-        if given.laws == "none":
-            raise Misuse("--laws none is for the comparison with an old version: add --against")
-    elif asked.with_marks:
+    expect_laws_or_old_version(given)
+    if given.against is not None and asked.with_marks:
         raise Misuse("--against gives no marks: leave --gradescope and --check50 out")
+
+
+def expect_laws_or_old_version(given: argparse.Namespace) -> None:
+    """Raise Misuse where nothing at all is asked for."""
+    if given.laws == "none" and given.against is None:
+        raise Misuse("--laws none is for the comparison with an old version: add --against")
 
 
 def _verdict(given: argparse.Namespace, asked: writing.Asked) -> Verdict:
@@ -119,7 +123,7 @@ def _progress(
     given: argparse.Namespace, asked: writing.Asked, impl: Implementation
 ) -> progress.Silence:
     if given.verbose:
-        return progress.Lines(_tell if asked.takes_stdout else _show_now)
+        return progress.Lines(tell if asked.takes_stdout else _show_now)
     if given.quiet or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         return progress.Silence()
     from .testing.property import properties_of
@@ -130,10 +134,6 @@ def _progress(
 def _show_now(line: str) -> None:
     show(line)
     sys.stdout.flush()
-
-
-def _tell(line: str) -> None:
-    print(line, file=sys.stderr)
 
 
 def _heading(given: argparse.Namespace, asked: writing.Asked, level: str) -> None:

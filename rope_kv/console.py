@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from typing import TextIO
 
 RED, GREEN = 31, 32
 _VERDICT = re.compile(
@@ -28,10 +29,19 @@ def show(line: str) -> None:
     print(line)
 
 
+def tell(line: str) -> None:
+    """Print a line that is no part of the output."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def is_terminal(stream: TextIO) -> bool:
+    """Return whether what is written to a stream can be changed, or coloured, where it is seen."""
+    return stream.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+
+
 def coloured(report: str) -> str:
     """Return a report with its verdicts in green or red, where standard output shows colours."""
-    is_dumb = os.environ.get("TERM", "dumb") == "dumb"
-    if is_dumb or os.environ.get("NO_COLOR") or not sys.stdout.isatty():
+    if os.environ.get("NO_COLOR") or not is_terminal(sys.stdout):
         return report
 
     def painted(found: re.Match[str]) -> str:

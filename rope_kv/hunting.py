@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import __version__
-from .checking import opened
-from .console import Misuse, coloured, show
+from .checking import expect_laws_or_old_version, opened
+from .console import Misuse, coloured, is_terminal, show
 from .testing.plain import one_line
 
 if TYPE_CHECKING:
@@ -37,8 +37,7 @@ def hunt(given: argparse.Namespace) -> int:
 
     if given.time_limit is not None:
         raise Misuse("--time-limit is for a check: say with --for how long to hunt")
-    if given.laws == "none" and given.against is None:
-        raise Misuse("--laws none is for the comparison with an old version: add --against")
+    expect_laws_or_old_version(given)
     try:
         impl = opened(given, given.implementation)
     except LoadError as error:
@@ -143,7 +142,7 @@ def _seen(given: argparse.Namespace) -> Silence:
     """Return how the hunt is seen: on a terminal by a line that changes."""
     from .hunt_progress import Line, Lines
 
-    if sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb":
+    if is_terminal(sys.stderr):
         return Line(sys.stderr, given.implementation)
     return Lines(sys.stderr, given.implementation)
 

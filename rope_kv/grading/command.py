@@ -12,9 +12,10 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..console import Misuse, show
+from ..console import Misuse, is_terminal, show, tell
+from ..reports.numbers import many
 from ..testing.plain import one_line
-from .display import Lines, Live, Seen, counted
+from .display import Lines, Live, Seen
 from .work import Settings
 
 
@@ -46,10 +47,9 @@ def run(given: argparse.Namespace) -> int:
     words = Counter(row.verdict for row in graded.rows)
     show(", ".join(f"{count} {word}" for word, count in words.most_common()))
     if graded.stopped:
-        left = counted(graded.left, "file")
-        show(f"{graded.stopped}: {left} left; --resume goes on")
+        show(f"{graded.stopped}: {many(graded.left, 'file')} left; --resume goes on")
     elif graded.left:
-        show(f"{counted(graded.left, 'file')} could not be judged: --resume tries again")
+        show(f"{many(graded.left, 'file')} could not be judged: --resume tries again")
     show(f"see {one_line(str(given.out / 'index.html'))}")
     return 1 if graded.left else 0
 
@@ -73,9 +73,7 @@ def _expect_sense(given: argparse.Namespace) -> None:
     for place in given.first:
         if not place.exists():
             raise Misuse(f"there is no {place}")
-        if given.harvest is not None and os.path.realpath(place) == os.path.realpath(
-            given.harvest
-        ):
+        if given.harvest is not None and _are_the_same(place, given.harvest):
             raise Misuse(
                 f"--harvest would add to what --first tries, {place}: choose another folder"
             )
@@ -110,13 +108,7 @@ def _settings(given: argparse.Namespace) -> Settings:
 def _seen(given: argparse.Namespace) -> Seen:
     if given.quiet:
         return Seen()
-    if not sys.stderr.isatty() or os.environ.get("TERM", "dumb") == "dumb":
-        return Lines(_tell)
-    try:
-        return Live(_tell, sys.stderr)
-    except ImportError:
-        return Lines(_tell)
-
-
-def _tell(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
+    if is_terminal(sys.stderr):
+        with contextlib.suppress(ImportError):
+            return Live(tell, sys.stderr)
+    return Lines(tell)

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, TextIO
 
+from ..reports.numbers import many
 from .work import Outcome
 
 MOST_PROPERTIES = 8
@@ -88,14 +89,14 @@ class Lines(Seen):
         """Say how much there is to do."""
         super().found(students, files, todo)
         done = f", {files - todo} of them checked already" if todo < files else ""
-        self._show(f"{counted(students, 'student')}, {counted(files, 'different file')}{done}")
+        self._show(f"{many(students, 'student')}, {many(files, 'different file')}{done}")
 
     def begins(self, jobs: int, estimate: float) -> None:
         """Say how long it may take."""
         super().begins(jobs, estimate)
         self._shown = time.monotonic()
-        many = f", {jobs} at a time" if jobs > 1 else ""
-        self._show(f"{counted(self.total, 'file')} to check{many}: about {duration(estimate)}")
+        at_once = f", {jobs} at a time" if jobs > 1 else ""
+        self._show(f"{many(self.total, 'file')} to check{at_once}: about {duration(estimate)}")
 
     def tick(self) -> None:
         """Show a line, if the last one was some time ago."""
@@ -152,8 +153,3 @@ def duration(seconds: float) -> str:
     if seconds < 90 * 60:
         return f"{round(seconds / 60)} min"
     return f"{seconds / 3600:.1f} h"
-
-
-def counted(count: int, noun: str) -> str:
-    """Return a number of things in words."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

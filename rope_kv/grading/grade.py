@@ -110,11 +110,12 @@ def grade(
         def ended(outcome: Outcome) -> None:
             if outcome.is_done:
                 store.keep(outcome)
+                left.discard(outcome.digest)
             else:
                 failed[outcome.digest] = outcome
             seen.ended(outcome)
 
-        stopped = ""
+        stopped, left = "", set(todo)
         try:
             if todo:
                 with crew_for(executor, jobs) as crew:
@@ -126,13 +127,12 @@ def grade(
             stopped = str(error)
         finally:
             seen.over()
-        left = sum(not store.is_done(digest) for digest in paths)
-        if left > len(failed) and not stopped:
+        if len(left) > len(failed) and not stopped:
             stopped = "the time limit was reached"
         rows = publish(store, handed, failed, settings, seen.note)
         if harvest is not None:
             keep_cases(store, paths, Path(harvest))
-    return Class(rows, left, stopped)
+    return Class(rows, len(left), stopped)
 
 
 def stored_cases(places: Iterable[Path]) -> tuple[str, ...]:

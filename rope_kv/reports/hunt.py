@@ -40,9 +40,9 @@ def summary(hunt: Hunt) -> str:
 
 
 def _counted(standing: Standing) -> list[str]:
-    parts = [_many(standing.cases, "case")]
+    parts = [numbers.many(standing.cases, "case")]
     if standing.branches is not None:
-        parts.append(_many(standing.branches, "branch", "branches"))
+        parts.append(numbers.many(standing.branches, "branch", "branches"))
     if standing.worst is not None:
         parts.append(f"largest error {numbers.about(standing.worst)} × bound")
     return [*parts, f"{standing.broken} broken"]
@@ -71,7 +71,3 @@ def _row(tally: Tally) -> tuple[str, str, str, str]:
     elif latest.outcome != "broken" and latest.message:
         title += f"  ({one_line(latest.message)})"
     return outcome, f"{tally.cases:,}", error, title
-
-
-def _many(count: int, one: str, more: str = "") -> str:
-    return f"{count:,} {one if count == 1 else more or one + 's'}"

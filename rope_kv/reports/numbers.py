@@ -115,3 +115,8 @@ def span(count: int, centre: int, most: int) -> slice:
         return slice(0, count)
     start = min(max(centre - 1, 0), count - most)
     return slice(start, start + most)
+
+
+def many(count: int, one: str, more: str = "") -> str:
+    """Return a count of what may be thousands, and its noun."""
+    return f"{count:,} {one if count == 1 else more or one + 's'}"

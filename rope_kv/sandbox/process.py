@@ -30,8 +30,7 @@ PACKAGE = Path(__file__).resolve().parent.parent
 _SECONDS_TO_START = 60.0
 _SECONDS_TO_ANSWER = 5.0
 # Most answers take less. Sleeping for them would cost more: a core that sleeps wakes in 45 us.
-SECONDS_AWAKE = 100e-6
-_seconds_awake = SECONDS_AWAKE
+_seconds_awake = 100e-6
 _ENVIRONMENT = {
     "PATH": os.defpath,
     "LANG": "C.UTF-8",
