@@ -1,6 +1,7 @@
 """The properties: what every implementation must obey, by subject, in reading order."""
 
-SUBJECTS = (
+# The exercise, and all that is asked of a file which declares nothing.
+EXERCISE = (
     "frequencies",
     "rotation",
     "relative_position",
@@ -8,6 +9,9 @@ SUBJECTS = (
     "projection_calls",
     "purity",
     "repeated_calls",
+)
+SUBJECTS = (
+    *EXERCISE,
     # The library contract: each property of these says what must be declared for it.
     "layouts",
     "precision",

@@ -71,6 +71,11 @@ def long_histories(draw: st.DrawFn) -> DecodeCase:
 
 # Tables and windows of 256 are common, and their fault is one row in 257.
 LONGEST = DecodeCase((((1.0, 0.0), (0.0, 1.0), (-1.0, 0.5)) * 86)[:257], 10000, 0)
+# One row whose keys hardly turn, louder and louder and then softer and softer: a score of a later
+# block of tokens is far above all before it, or far below.
+SWELLING = DecodeCase(
+    tuple((0.0, 0.0, 32.0 * min(t, 66 - t), 0.0) for t in range(1, 66)), 1000000, 0
+)
 
 
 @st.composite

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from hypothesis import strategies as st
 
 from rope_kv.testing import forms
@@ -41,11 +43,18 @@ from .values import (
 )
 
 
+@functools.cache
 def any_base() -> st.SearchStrategy[float]:
     """Draw a usual base, or any multiple of an eighth."""
     return st.one_of(
         one_of(*BASES), some(3).map(lambda data: (9 + int.from_bytes(data, "big")) / 8)
     )
+
+
+@functools.cache
+def _base_above_1() -> st.SearchStrategy[float]:
+    """Draw a usual base above 1, or any such multiple of an eighth."""
+    return any_base().filter(lambda base: base > 1)
 
 
 @st.composite
@@ -57,7 +66,7 @@ def frequencies(draw: st.DrawFn) -> FrequencyCase:
 @st.composite
 def growing_frequencies(draw: st.DrawFn) -> FrequencyCase:
     """Draw a width with at least two pairs, and a base above 1."""
-    base = draw(any_base().filter(lambda base: base > 1))
+    base = draw(_base_above_1())
     return FrequencyCase(2 * draw(st.integers(2, 32)), base)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from hypothesis import strategies as st
 
 from rope_kv.oracle_scaling import BY_LENGTH
@@ -38,6 +40,7 @@ ALL = ("heads", "rotary_dim", "window", "sinks", "scaling")
 STORED = tuple(f for f in forms.ROWS if f not in (forms.PLAIN, forms.INTEGER, forms.UNSIGNED))
 
 
+@functools.cache
 @st.composite
 def setups(draw: st.DrawFn, *may: str, must: tuple[str, ...] = ()) -> Setup:
     """Draw a decoder that has what it must, and now and then what it may."""
@@ -71,6 +74,7 @@ def few(smallest: int = 1, largest: int = 6) -> st.SearchStrategy[int]:
     return one_of(*range(smallest, largest + 1))
 
 
+@functools.cache
 @st.composite
 def rows(draw: st.DrawFn, count: int, width: int, table: tuple[float, ...] = EIGHTHS) -> Matrix:
     """Draw so many rows."""

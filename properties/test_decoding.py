@@ -17,6 +17,7 @@ from rope_kv.testing.property import property_of
 
 from .histories import (
     LONGEST,
+    SWELLING,
     edits,
     histories,
     histories_under_two_bases,
@@ -49,15 +50,15 @@ def test_incremental_decoding_equals_the_full_forward(
 @property_of(
     "decode_incremental",
     long_histories(),
-    examples=(LONGEST,),
+    examples=(LONGEST, SWELLING),
     share=0.25,
     widens="incremental_decoding_equals_the_full_forward",
 )
 def test_long_histories_decode_like_short_ones(impl: Implementation, case: DecodeCase) -> None:
     """T to 257: decode(x) = softmax(mask(R·q·(R·k)ᵀ / √D))·v·Wo
 
-    Catches buffers that are full, caches that wrap or drop tokens, windows, and growth that
-    loses what was stored.
+    Catches buffers that are full, caches that wrap or drop tokens, windows, growth that loses what
+    was stored, and a softmax by blocks that is shifted by the largest score of the first one.
     """
     expect_the_full_forward(impl, case)
 

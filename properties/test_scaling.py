@@ -15,6 +15,7 @@ from rope_kv.testing.library_cases import (
     ScaledCallsCase,
     ScaledFrequencyCallsCase,
     ScaledFrequencyCase,
+    Scaling,
     SetupDecodeCase,
 )
 from rope_kv.testing.property import property_of
@@ -72,7 +73,21 @@ def test_dynamic_scaling_enlarges_the_base_by_the_length(
     expect_the_rule(impl, case)
 
 
-@property_of("rope_freqs", scaled_frequencies("yarn"), needs=("scaling=yarn",))
+# So few tokens that no pair turns once: the ramp starts and ends at the first one.
+NO_RAMP = ScaledFrequencyCase(8, 10000, Scaling("yarn", 4.0, 4))
+# A small base, by which the slow end lies beyond the last pair: the ramp ends at d - 1, and a turn
+# more or less moves its start.
+CUT_RAMP = ScaledFrequencyCase(128, 10, Scaling("yarn", 4.0, 1024))
+# The ramp starts and ends at d - 1: equal numbers, and too large to be one object.
+LAST_ALONE = ScaledFrequencyCase(300, 4.53, Scaling("yarn", 4.0, 4096))
+
+
+@property_of(
+    "rope_freqs",
+    scaled_frequencies("yarn"),
+    examples=(NO_RAMP, CUT_RAMP, LAST_ALONE),
+    needs=("scaling=yarn",),
+)
 def test_yarn_scaling_divides_slow_pairs_and_keeps_fast_ones(
     impl: Implementation, case: ScaledFrequencyCase
 ) -> None:
@@ -83,7 +98,19 @@ def test_yarn_scaling_divides_slow_pairs_and_keeps_fast_ones(
     expect_the_rule(impl, case)
 
 
-@property_of("rope_freqs", scaled_frequencies("llama3"), needs=("scaling=llama3",))
+# Wavelengths just inside of the band at its slow end, 100 / 3, and just outside of it at the fast
+# one, 100 / 12: nearer than the whole numbers below them.
+AT_THE_ENDS = tuple(
+    ScaledFrequencyCase(4, base, Scaling("llama3", 4.0, 100, (3.0, 12.0))) for base in (28, 1.75)
+)
+
+
+@property_of(
+    "rope_freqs",
+    scaled_frequencies("llama3"),
+    examples=AT_THE_ENDS,
+    needs=("scaling=llama3",),
+)
 def test_llama3_scaling_divides_long_waves_and_keeps_short_ones(
     impl: Implementation, case: ScaledFrequencyCase
 ) -> None:

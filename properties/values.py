@@ -82,6 +82,7 @@ def some(size: int) -> st.SearchStrategy[bytes]:
     return st.binary(min_size=drawn, max_size=drawn).map(lambda data: data[drawn - size :])
 
 
+@functools.cache
 def from_7_to(largest: int) -> st.SearchStrategy[int]:
     """Draw a whole number."""
     return some(2).map(lambda data: 7 + int.from_bytes(data, "big") * (largest - 6) // 65536)

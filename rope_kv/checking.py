@@ -8,13 +8,12 @@ import importlib
 import os
 import sys
 import time
-from concurrent import futures
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import __version__, options, progress, writing
-from .console import Misuse, coloured, show, tell
+from .console import Misuse, coloured, fitting_reports, show, tell
 from .testing.plain import one_line, plain
 
 if TYPE_CHECKING:
@@ -35,7 +34,8 @@ def check(given: argparse.Namespace) -> int:
         raise
     asked.write(verdict)
     if not asked.takes_stdout:
-        _print(given, verdict)
+        with fitting_reports():
+            _print(given, verdict)
     if verdict.verdict == "GRADER_ERROR":
         from .reports import text
 
@@ -140,9 +140,10 @@ def _heading(given: argparse.Namespace, asked: writing.Asked, level: str) -> Non
     from .reports import text
 
     if not given.quiet and not asked.takes_stdout:
-        heading = text.heading(
-            given.implementation, given.profile, __version__, level, given.against or ""
-        )
+        with fitting_reports():
+            heading = text.heading(
+                given.implementation, given.profile, __version__, level, given.against or ""
+            )
         show(heading)
 
 
@@ -156,7 +157,8 @@ def _print(given: argparse.Namespace, verdict: Verdict) -> None:
     show(coloured("\n" + text.report(verdict, given.implementation)))
     is_wrong = bool(verdict.with_outcome("broken"))
     if is_wrong and not given.no_record and _record(given) is None:
-        show("      --record DIR keeps each smallest case as a file to replay")
+        hint = "      --record DIR keeps each smallest case as a file to replay"
+        show(text.fitted(hint, " " * 6))
 
 
 def opened(given: argparse.Namespace, target: str) -> Implementation:
@@ -174,6 +176,8 @@ def opened(given: argparse.Namespace, target: str) -> Implementation:
 
 def _open_meanwhile(given: argparse.Namespace) -> Implementation:
     """Return the implementation; what takes long to import is imported while processes start."""
+    from concurrent import futures
+
     with futures.ThreadPoolExecutor(1) as pool:
         opening = pool.submit(opened, given, given.implementation)
         importlib.import_module("hypothesis")

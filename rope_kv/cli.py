@@ -17,6 +17,7 @@ from pathlib import Path
 from . import __version__, checking, commands, hunting, options, threads
 from .console import Misuse
 from .grading import arguments as grading
+from .power.forms import FORMS as POWER_FORMS
 from .reports.forms import FORMS
 from .testing.plain import one_line
 
@@ -115,6 +116,8 @@ def _parser() -> argparse.ArgumentParser:
 
     _add_hunt(command)
 
+    _add_power(command)
+
     new = command("new", commands.new, "write a file to start from: three functions to fill in")
     new.add_argument("file", metavar="FILE", type=Path)
 
@@ -132,6 +135,33 @@ def _grade(given: argparse.Namespace) -> int:
     from .grading import command
 
     return command.run(given)
+
+
+def _power(given: argparse.Namespace) -> int:
+    from .power import command
+
+    return command.run(given)
+
+
+def _add_power(command: Callable[..., argparse.ArgumentParser]) -> None:
+    power = command("power", _power, "measure which property catches which known mistake")
+    power.add_argument("traps", metavar="TRAP", nargs="*", help="those to try (default: all)")
+    power.add_argument(
+        "--stored",
+        action="store_true",
+        help="show what was measured of this version; to measure all takes half an hour",
+    )
+    power.add_argument(
+        "-v", "--verbose", action="store_true", help="name all traps, and what finds each"
+    )
+    power.add_argument(
+        "--jobs",
+        type=options.jobs,
+        metavar="N",
+        help="how many traps at a time (default: the cores)",
+    )
+    for form in POWER_FORMS:
+        power.add_argument(f"--{form.name}", metavar="FILE", help=form.help)
 
 
 def _add_hunt(command: Callable[..., argparse.ArgumentParser]) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from . import traps as known
 from .adapters import ADAPTERS
 from .checking import opened
-from .console import Misuse, show
+from .console import Misuse, fitting_reports, show
 from .testing.plain import one_line
 
 if TYPE_CHECKING:
@@ -69,7 +69,8 @@ def _replay_all(
         result: Result = search.replay(example.property, impl, example.case, budget)
         outcomes.append(result.outcome)
         if result.outcome == "broken":
-            show(text.failure(result, given.impl))
+            with fitting_reports():
+                show(text.failure(result, given.impl))
             show(f"  {'stored in':<11}{one_line(str(example.path))}\n")
         elif result.outcome == "error":
             print(one_line(f"{example.path}: {result.message}"), file=sys.stderr)
@@ -111,7 +112,8 @@ def properties(given: argparse.Namespace) -> int:
         if prop.subject != subject:
             subject = prop.subject
             show(f"\n{subject.replace('_', ' ')}\n")
-        show(text.property_line(prop))
+        with fitting_reports():
+            show(text.property_line(prop))
     return 0
 
 

@@ -154,6 +154,13 @@ def duration(text: str) -> float:
     return seconds
 
 
+def jobs(text: str) -> int:
+    """Return how many are done at a time."""
+    if not text.isdecimal() or not 1 <= int(text) <= 10_000:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 1, found {text!r}")
+    return int(text)
+
+
 def folder(name: str) -> Path:
     """Return the path of a folder, which need not be there yet."""
     if not name:

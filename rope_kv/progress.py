@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TextIO
 
+from .console import width_of
 from .testing.plain import one_line
 
 if TYPE_CHECKING:
     from .testing.verdict import Result
-
-USUAL_WIDTH = 80
 
 
 class Silence:
@@ -57,7 +55,7 @@ class ChangingLine(Silence):
     def write(self, line: str) -> None:
         """Show another line in its place."""
         # In the last column a terminal may go on to the next line, where nothing is taken away.
-        width = _width(self._terminal) - 1
+        width = width_of(self._terminal) - 1
         line = line[:width]
         self._terminal.write(f"\r{line:<{min(self._length, width)}}")
         self._terminal.flush()
@@ -87,10 +85,3 @@ def line(result: Result) -> str:
         f"{outcome:<8} {result.examples:>4} cases {result.seconds:>6.2f} s  {error:<24}"
         f"{prop.function} · {prop.title}{f'  ({why})' if why else ''}"
     )
-
-
-def _width(terminal: TextIO) -> int:
-    try:
-        return os.get_terminal_size(terminal.fileno()).columns or USUAL_WIDTH
-    except (OSError, ValueError):
-        return USUAL_WIDTH

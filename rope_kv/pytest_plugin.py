@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import os
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,6 +23,7 @@ from . import __version__, options, threads
 
 threads.use_one()
 
+from .console import showable
 from .reports import text
 from .sandbox.process import SandboxError
 from .testing import counterexample
@@ -32,7 +34,7 @@ from .testing.implementation import Implementation
 from .testing.known_failures import judged
 from .testing.loading import LoadError, SpecError
 from .testing.pair import Pair
-from .testing.profiles import PROFILES, Profile
+from .testing.profiles import PROFILES, Profile, without_a_word
 from .testing.property import Property, find_property, properties_of
 from .testing.repetition import explained
 from .testing.search import replay
@@ -49,7 +51,8 @@ for _profile in PROFILES.values():
     # Only the name: --hypothesis-profile must know it, and other tests must notice nothing.
     # "ci" is Hypothesis's own, which it loads on a CI machine.
     if _profile.name != "ci":
-        settings.register_profile(_profile.name)
+        with without_a_word():
+            settings.register_profile(_profile.name)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -178,6 +181,8 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 def _conclude(item: pytest.Item, result: Result) -> None:
     """Pass or fail a test by the result of its property."""
     shown = text.failure(result, item.config.getoption("--impl"), _diagnosis(item.config, result))
+    # Not sys.stdout: that is pytest's while a test runs.
+    shown = showable(shown, sys.__stdout__)
     item.user_properties.append(
         (
             "rope_kv",

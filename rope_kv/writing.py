@@ -45,13 +45,25 @@ class Asked(NamedTuple):
         # These come first: nothing that befalls another report keeps them from being written.
         for form, target in sorted(self.targets, key=lambda asked: not asked[0].always):
             if form.always or not only_always:
-                _write(form, target, form.make(verdict, self.options))
+                write(form, target, form.make(verdict, self.options))
 
 
 def asked_for(given: argparse.Namespace) -> Asked:
     """Return the reports that the options ask for; Misuse where one of them cannot be written."""
+    targets = targets_of(given, FORMS)
+    if given.points is not None and not any("points" in form.takes for form, _ in targets):
+        raise Misuse("--points says what --gradescope gives points for: name a file for both")
+    points = None if given.points is None else _points(given.points)
+    return Asked(targets, {"spec": given.implementation, "points": points})
+
+
+def targets_of(given: argparse.Namespace, forms: tuple[Form, ...]) -> tuple[tuple[Form, str], ...]:
+    """Return those of some forms that are asked for, each with its file.
+
+    Misuse where one of them cannot be written.
+    """
     targets = [
-        (form, target) for form in FORMS if (target := getattr(given, form.name)) is not None
+        (form, target) for form in forms if (target := getattr(given, form.name)) is not None
     ]
     seen: dict[str, Form] = {}
     for form, target in targets:
@@ -62,10 +74,7 @@ def asked_for(given: argparse.Namespace) -> Asked:
             raise Misuse(f"{both} cannot both go to {where}: choose another name")
         seen[place] = form
         _refuse_to_overwrite(form, target)
-    if given.points is not None and not any("points" in form.takes for form, _ in targets):
-        raise Misuse("--points says what --gradescope gives points for: name a file for both")
-    points = None if given.points is None else _points(given.points)
-    return Asked(tuple(targets), {"spec": given.implementation, "points": points})
+    return tuple(targets)
 
 
 def _points(path: Path) -> dict[str, float]:
@@ -99,7 +108,8 @@ def _is_appended_to(form: Form, target: str) -> bool:
     return bool(shared) and os.path.realpath(shared) == os.path.realpath(target)
 
 
-def _write(form: Form, target: str, content: str) -> None:
+def write(form: Form, target: str, content: str) -> None:
+    """Write one report: a file, or standard output."""
     if target == STDOUT:
         # A document is the same wherever it is read, whatever the terminal can show.
         if isinstance(sys.stdout, io.TextIOWrapper):

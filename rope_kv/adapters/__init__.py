@@ -103,3 +103,9 @@ ADAPTERS = tuple(
     for package, driven in _DRIVEN.items()
     for name, drives in driven.items()
 )
+
+
+def package_of(module: str) -> str:
+    """Return the package that the adapters of a module are about, or "" for any other module."""
+    packages = (adapter.package for adapter in ADAPTERS if adapter.spec.startswith(f"{module}:"))
+    return next(packages, "")

@@ -44,7 +44,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-q", "--quiet", action="store_true", help="print the last lines alone")
     group = parser.add_argument_group("who does the work")
     group.add_argument(
-        "--jobs", type=_jobs, metavar="N", help="how many files at a time (default: the cores)"
+        "--jobs",
+        type=options.jobs,
+        metavar="N",
+        help="how many files at a time (default: the cores)",
     )
     group.add_argument(
         "--executor",
@@ -90,9 +93,3 @@ def _name(text: str) -> str:
     if not text:
         raise argparse.ArgumentTypeError("the name of a file is missing")
     return text
-
-
-def _jobs(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= 10_000:
-        raise argparse.ArgumentTypeError(f"must be a whole number from 1, found {text!r}")
-    return int(text)

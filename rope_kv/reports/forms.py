@@ -45,7 +45,7 @@ class Form(NamedTuple):
         return json.dumps(document, indent=1, allow_nan=False) + "\n"
 
 
-def _json(*path: str, begins: str) -> Callable[[str], bool]:
+def is_json(*path: str, begins: str) -> Callable[[str], bool]:
     """Return whether a text is a JSON object with a string at `path` that begins so."""
 
     def is_own(text: str) -> bool:
@@ -60,7 +60,7 @@ def _json(*path: str, begins: str) -> Callable[[str], bool]:
     return is_own
 
 
-def _text(pattern: str) -> Callable[[str], bool]:
+def is_text(pattern: str) -> Callable[[str], bool]:
     """Return whether a text is as the pattern says, from its beginning to its end."""
     return lambda text: re.fullmatch(pattern, text.strip(), re.S) is not None
 
@@ -71,14 +71,14 @@ FORMS = (
         "the verdict as JSON, schema rope-kv/verdict/1",
         "document:document",
         "verdict",
-        _json("schema", begins="rope-kv/verdict/"),
+        is_json("schema", begins="rope-kv/verdict/"),
     ),
     Form(
         "junit",
         "JUnit XML, for CI systems",
         "junit:junit",
         "JUnit report of rope_kv",
-        _text(r'<\?xml [^>]*\?>\s*<testsuites name="rope_kv".*</testsuites>'),
+        is_text(r'<\?xml [^>]*\?>\s*<testsuites name="rope_kv".*</testsuites>'),
         takes=("spec",),
     ),
     Form(
@@ -86,7 +86,7 @@ FORMS = (
         "results.json for Gradescope; it is written whatever happens",
         "gradescope:gradescope",
         "Gradescope result of rope_kv",
-        _json("extra_data", "schema", begins="rope-kv/gradescope/"),
+        is_json("extra_data", "schema", begins="rope-kv/gradescope/"),
         takes=("points", "spec"),
         always=True,
         with_marks=True,
@@ -96,7 +96,7 @@ FORMS = (
         "JSON in the form of check50",
         "check50:check50",
         "check50 result of rope_kv",
-        _json("slug", begins="rope_kv"),
+        is_json("slug", begins="rope_kv"),
         takes=("spec",),
         with_marks=True,
     ),
@@ -105,7 +105,7 @@ FORMS = (
         "Markdown for a pull request; added to the file that GITHUB_STEP_SUMMARY names",
         "markdown:markdown",
         "Markdown report of rope_kv",
-        _text(r"<!-- rope-kv/markdown/\d+ -->.*<!-- rope-kv/markdown/\d+ end -->"),
+        is_text(r"<!-- rope-kv/markdown/\d+ -->.*<!-- rope-kv/markdown/\d+ end -->"),
         takes=("spec",),
         appended_to="GITHUB_STEP_SUMMARY",
     ),
@@ -114,7 +114,7 @@ FORMS = (
         "a page to look at, with pictures where matplotlib is installed",
         "html:page",
         "HTML report of rope_kv",
-        _text(r"<!DOCTYPE html>.*<title>[^<]* · rope_kv</title>.*</html>"),
+        is_text(r"<!DOCTYPE html>.*<title>[^<]* · rope_kv</title>.*</html>"),
         takes=("spec",),
         with_pictures=True,
     ),

@@ -60,15 +60,18 @@ def digits_to_differ(one: float, other: float) -> int:
     return 17
 
 
-def rows(matrices: list[Array], at: tuple[int, ...] | None, digits: int) -> list[list[str]]:
+def rows(
+    matrices: list[Array], at: tuple[int, ...] | None, digits: int, most: int = MOST_COLUMNS
+) -> list[list[str]]:
     """Return each of some matrices, or vectors, of one shape as lines of text.
 
-    They are whole, or cut around the entry `at`; an entry stands in the same column in all.
+    They are whole, or cut around the entry `at` to at most so many columns; an entry stands in the
+    same column in all.
     """
     grids = [np.atleast_2d(np.asarray(values, dtype=np.float64)) for values in matrices]
     height, width = grids[0].shape
     centre = (0,) * (2 - len(at or ())) + tuple(at or ())
-    down, across = span(height, centre[0], MOST_ROWS), span(width, centre[1], MOST_COLUMNS)
+    down, across = span(height, centre[0], MOST_ROWS), span(width, centre[1], most)
     entries = [[entry(v, digits) for v in row[across]] for grid in grids for row in grid[down]]
     columns = [_column(column) for column in zip(*entries, strict=True)]
     aligned = [list(row) for row in zip(*columns, strict=True)]

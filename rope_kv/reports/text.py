@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
-from ..testing.comparison import ENDING
+from ..testing.comparison import ENDING, Broken
 from ..testing.implementation import printable
 from ..testing.property import Property
 from ..testing.shown import shown
@@ -13,6 +15,7 @@ from ..testing.verdict import Diagnosis, Result, Verdict
 from . import numbers, sentences
 
 WIDTH = 100
+NARROWEST = 30  # Fewer columns leave no room beside the labels.
 LABEL = 13
 # Breaches that are not of the law: what breaks it otherwise does not explain them.
 SELF_EXPLAINING = ("raised", "unwritten", *ENDING)
@@ -23,6 +26,22 @@ ASCII: dict[str, str | int | None] = {
     "∂": "d", "×": "x", "…": "...", "ℝ": "R", "⁰": "0", "¹": "1", "²": "^2", "³": "3",
     "⁴": "4", "⁵": "5", "⁶": "6", "⁷": "7", "⁸": "8", "⁹": "9", "⁻": "-", "^": "^",
 }  # fmt: skip
+
+
+_width: ContextVar[int] = ContextVar("width", default=WIDTH)
+
+
+@contextmanager
+def fitting(width: int) -> Iterator[None]:
+    """Break the lines of what is made in the block for a terminal that may be narrow.
+
+    Commands to copy stay whole.
+    """
+    token = _width.set(max(NARROWEST, min(width, WIDTH)))
+    try:
+        yield
+    finally:
+        _width.reset(token)
 
 
 def ascii_only(text: str) -> str:
@@ -47,7 +66,7 @@ def isolation(level: str) -> str:
 def heading(verdict_of: str, profile: str, version: str, level: str, against: str = "") -> str:
     """Return the first line of a report."""
     of = printable(verdict_of) + (f" against {printable(against)}" if against else "")
-    return f"rope_kv {version} · {of} · profile {profile} · {isolation(level)}"
+    return fitted(f"rope_kv {version} · {of} · profile {profile} · {isolation(level)}")
 
 
 def failure(result: Result, spec: str, found: Diagnosis | None = None) -> str:
@@ -107,19 +126,19 @@ def summary(verdict: Verdict) -> str:
         return f"LOAD_ERROR  {printable(verdict.message)}"
     took = f"  ({verdict.seconds:.1f} s)" if verdict.seconds else ""
     lines = list(_function_lines(verdict))
-    lines += ["", f"{verdict.verdict}  {sentences.counts_against(verdict)}{took}"]
+    lines += [
+        "",
+        fitted(f"{verdict.verdict}  {sentences.counts_against(verdict)}{took}", " " * 6),
+    ]
     for line in sentences.known(verdict):
-        lines += textwrap.wrap(
-            f"known: {line}", WIDTH, initial_indent=" " * 6, subsequent_indent=" " * 13
-        )
+        lines += _wrapped(f"known: {line}", " " * 6, " " * 13)
     if reasons := sentences.not_run(verdict):
-        lines.append(f"      not run: {reasons}")
+        lines.append(fitted(f"      not run: {reasons}", " " * 15))
     if reasons := sentences.not_checked(verdict):
-        lines += textwrap.wrap(
-            f"not checked: {reasons}", WIDTH, initial_indent=" " * 6, subsequent_indent=" " * 19
-        )
+        lines += _wrapped(f"not checked: {reasons}", " " * 6, " " * 19)
     if verdict.verdict == "PASS":
-        lines.append(f"      largest error: {sentences.largest_error(verdict)}")
+        largest = sentences.largest_error(verdict)
+        lines.append(fitted(f"      largest error: {largest}", " " * 6))
     return "\n".join(lines)
 
 
@@ -148,7 +167,11 @@ def title(result: Result) -> str:
     """Return the line that names a broken property."""
     word = "advice" if result.property.advice else "FAIL"
     named = f"{result.property.function} · {result.property.title}"
-    return f"{named:<{WIDTH - len(word) - 1}} {word}"
+    room = _width.get() - len(word) - 1
+    *above, last = textwrap.wrap(
+        named, room, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False
+    )
+    return "\n".join([*above, f"{last:<{room}} {word}"])
 
 
 def _function_lines(verdict: Verdict) -> Iterator[str]:
@@ -156,7 +179,7 @@ def _function_lines(verdict: Verdict) -> Iterator[str]:
     room = max(8, *map(len, states.values())) + 1
     for name, state in states.items():
         note = sentences.function_note(verdict, name, verdict.functions[name])
-        yield f"{name:<20}{state:<{room}}{note}"
+        yield fitted(f"{name:<20}{state:<{room}}{note}", " " * 20)
 
 
 def _values(result: Result) -> list[str]:
@@ -164,7 +187,7 @@ def _values(result: Result) -> list[str]:
     if broken is None or broken.yours is None:
         return []
     shown = [broken.yours] if broken.expected is None else [broken.expected, broken.yours]
-    matrices = numbers.rows(shown, broken.at, numbers.digits(broken))
+    matrices = _matrices(shown, broken)
     lines = []
     for side, matrix in zip(broken.sides[-len(shown) :], matrices, strict=True):
         lines += _aligned(side, matrix)
@@ -175,15 +198,37 @@ def _values(result: Result) -> list[str]:
     return lines
 
 
+def _matrices(shown: list[numbers.Array], broken: Broken) -> list[list[str]]:
+    """Return matrices as lines, with so many columns as a narrow terminal has room for."""
+    digits = numbers.digits(broken)
+    for most in range(numbers.MOST_COLUMNS, 0, -1):
+        matrices = numbers.rows(shown, broken.at, digits, most)
+        longest = max(len(line) for matrix in matrices for line in matrix)
+        if _width.get() == WIDTH or longest <= _width.get() - LABEL:
+            break
+    return matrices
+
+
 def _labelled(label: str, text: str) -> list[str]:
+    return _wrapped(text, f"  {label:<{LABEL - 2}}", " " * LABEL)
+
+
+def _wrapped(text: str, first: str, others: str) -> list[str]:
     return textwrap.wrap(
         text,
-        WIDTH,
-        initial_indent=f"  {label:<{LABEL - 2}}",
-        subsequent_indent=" " * LABEL,
+        _width.get(),
+        initial_indent=first,
+        subsequent_indent=others,
         break_on_hyphens=False,
         break_long_words=False,
     )
+
+
+def fitted(line: str, indent: str = "  ") -> str:
+    """Return a line that is broken only where a terminal has no room for it."""
+    if _width.get() == WIDTH or len(line) <= _width.get():
+        return line
+    return "\n".join(_wrapped(line, "", indent))
 
 
 def _aligned(label: str, lines: list[str]) -> list[str]:

@@ -2,8 +2,8 @@
 
 A list of what is allowed, and not of what is forbidden: a call that a later kernel adds is refused
 without a change here. What is not needed to compute, to import a module that may be read, to
-answer on the open socket and to end is not in it: no process, no thread, no socket, no signal to
-another process, nothing that makes, renames, removes or alters a file.
+answer on the open socket, to close what is open and to end is not in it: no process, no thread, no
+socket, no signal to another process, nothing that makes, renames, removes or alters a file.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ _X86_64 = {
     "clock_gettime": 228, "clock_getres": 229, "clock_nanosleep": 230, "exit_group": 231,
     "openat": 257, "newfstatat": 262, "readlinkat": 267, "faccessat": 269, "pselect6": 270,
     "ppoll": 271, "set_robust_list": 273, "dup3": 292, "getcpu": 309, "getrandom": 318,
-    "membarrier": 324, "statx": 332, "rseq": 334, "faccessat2": 439,
+    "membarrier": 324, "statx": 332, "rseq": 334, "close_range": 436,
+    "faccessat2": 439,
 }
 _AARCH64 = {
     "getcwd": 17, "dup": 23, "dup3": 24, "faccessat": 48, "chdir": 49, "openat": 56,
@@ -55,7 +56,8 @@ _AARCH64 = {
     "getppid": 173, "getuid": 174, "geteuid": 175, "getgid": 176, "getegid": 177, "gettid": 178,
     "sysinfo": 179, "brk": 214, "munmap": 215, "mremap": 216, "mmap": 222, "fadvise64": 223,
     "mprotect": 226, "mincore": 232, "madvise": 233, "getrandom": 278, "membarrier": 283,
-    "statx": 291, "rseq": 293, "faccessat2": 439,
+    "statx": 291, "rseq": 293, "close_range": 436,
+    "faccessat2": 439,
 }
 # fmt: on
 

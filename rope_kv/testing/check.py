@@ -15,16 +15,14 @@ from ..sandbox.submission import Limits
 from . import counterexample, known_failures, repetition
 from .budget import Budget
 from .cases import Case
-from .diagnosis import diagnoses
 from .implementation import Implementation
 from .loading import LoadError
 from .pair import Pair, named, paired_with
-from .profiles import PROFILES
+from .profiles import PROFILES, Profile
 from .property import Property, properties_of
-from .scene import with_scenes
 from .search import search
 from .shown import shown
-from .verdict import Result, Verdict, word_for
+from .verdict import Diagnosis, Result, Verdict, word_for
 
 TIME_LIMIT = 60.0  # seconds for one file of a class
 Laws = Literal["all", "none"]
@@ -170,21 +168,7 @@ def judge(
     started = time.perf_counter()
     budget = Budget(time_limit if time_limit is not None else usual_time_limit(impl, profile))
     says = starting or (lambda what: None)
-    searched = []
-    with _collecting_rarely():
-        for prop in properties_of(impl, laws):
-            says(prop.title)
-            cases = first.get(prop.name, ())
-            searched.append(known_failures.judged(prop, impl, PROFILES[profile], budget, cases))
-            if progress is not None:
-                progress(searched[-1])
-    says("a second look at what is broken")
-    results = without_false_excuses(
-        searched,
-        lambda prop: search(
-            prop, impl, PROFILES[profile], budget, excusing=False, first=first.get(prop.name, ())
-        ),
-    )
+    results = search_all(impl, PROFILES[profile], budget, says, progress, laws, first)
     alone = {r.property.function for r in results if r.outcome == "broken" and r.replays}
     results = known_failures.excusing(results)
     results = [
@@ -192,6 +176,8 @@ def judge(
         for result in results
     ]
     if pictures:
+        from .scene import with_scenes
+
         results = with_scenes(results, shown(results).in_full, impl, budget)
     if record is not None:
         results = [recorded(result, Path(record), impl) for result in results]
@@ -202,9 +188,45 @@ def judge(
         isolation=impl.isolation,
         seconds=time.perf_counter() - started,
         results=tuple(results),
-        diagnoses=diagnoses(results, impl),
+        diagnoses=_diagnoses(results, impl),
         against=impl.spec if isinstance(impl, Pair) else "",
     )
+
+
+def search_all(
+    impl: Implementation,
+    profile: Profile,
+    budget: Budget,
+    starting: Callable[[str], None] = lambda what: None,
+    progress: Callable[[Result], None] | None = None,
+    laws: str = "all",
+    first: Mapping[str, tuple[Case, ...]] = {},
+) -> list[Result]:
+    """Return what is found of each property that an implementation is shown, in reading order."""
+    found = []
+    with _collecting_rarely():
+        for prop in properties_of(impl, laws):
+            starting(prop.title)
+            cases = first.get(prop.name, ())
+            found.append(known_failures.judged(prop, impl, profile, budget, cases))
+            if progress is not None:
+                progress(found[-1])
+    starting("a second look at what is broken")
+    return without_false_excuses(
+        found,
+        lambda prop: search(
+            prop, impl, profile, budget, excusing=False, first=first.get(prop.name, ())
+        ),
+    )
+
+
+def _diagnoses(results: list[Result], impl: Implementation) -> tuple[Diagnosis, ...]:
+    """Return what the mistakes are; what finds that out is imported where there are some."""
+    if not any(result.outcome == "broken" for result in results):
+        return ()
+    from .diagnosis import diagnoses
+
+    return diagnoses(results, impl)
 
 
 @contextlib.contextmanager

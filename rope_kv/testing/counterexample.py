@@ -10,6 +10,7 @@ import datetime
 import hashlib
 import importlib
 import json
+import os
 import re
 from collections.abc import Iterable
 from importlib.metadata import version
@@ -19,6 +20,7 @@ from typing import Any, NamedTuple
 from ..files import write_whole
 from .case_json import from_json, to_json
 from .cases import Case
+from .plain import plain
 from .property import Property, all_properties, comparing_properties
 
 FORMAT = 1
@@ -62,7 +64,8 @@ def written(of: Property, case: Case, why: str, against: str) -> tuple[str, str]
         "found": {
             "rope_kv": version("rope_kv"),
             "hypothesis": version("hypothesis"),
-            "against": against,
+            # A file's name may hold bytes that are no text here.
+            "against": plain(against),
             "on": datetime.date.today().isoformat(),
         },
     }
@@ -139,8 +142,11 @@ def brought_along() -> Path:
 
 
 def where_to_record(named: Path | None, nowhere: bool) -> Path | None:
-    """Return the folder for new counterexamples: the one named, or regressions/ if it is here."""
+    """Return the folder for new counterexamples: the one named, or regressions/ if it is here.
+
+    One that is not named and cannot be written does not keep anybody from a verdict.
+    """
     if nowhere:
         return None
     here = Path("regressions")
-    return named or (here if here.is_dir() else None)
+    return named or (here if here.is_dir() and os.access(here, os.W_OK | os.X_OK) else None)

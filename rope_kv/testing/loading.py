@@ -164,6 +164,12 @@ def _module(name: str) -> types.ModuleType:
             elif Path(name).is_file():
                 hint = f"; the file {name} does not end in .py"
             raise SpecError(f"there is no module {name}{hint}") from None
+        # Not above: a worker imports this module, and can read no adapter.
+        from ..adapters import package_of
+
+        if package := package_of(name):
+            needed = f"it needs {package}: pip install 'rope_kv[{package}]'"
+            raise LoadError(f"{name} cannot be loaded: {needed}") from None
         raise LoadError(f"{name} cannot be loaded: it raised {told(error, '')}") from None
     except (Exception, SystemExit) as error:
         raise LoadError(f"{name} cannot be loaded: it raised {told(error, '')}") from None

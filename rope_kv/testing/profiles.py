@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hypothesis import HealthCheck, Phase, Verbosity, settings
 from hypothesis.configuration import set_hypothesis_home_dir
+from hypothesis.errors import HypothesisWarning
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,8 +60,8 @@ class Profile(NamedTuple):
         }
         if not self.random:
             return settings(**shared, derandomize=True, database=None)
-        if self.database is not None:
-            shared["database"] = self.database
+        kept_in = self.database
+        shared["database"] = _usual_database() if kept_in is None else kept_in
         return settings(**shared, backend=self.backend)
 
 
@@ -72,6 +74,23 @@ PROFILES = {
         Profile("hunt", examples=3000, attempts=2000, patience=60.0, reach=8, random=True),
     )
 }
+
+
+@contextmanager
+def without_a_word() -> Iterator[None]:
+    """Let Hypothesis keep its examples in memory where the current folder is read-only.
+
+    It would warn of that for each property, and nothing can be done about it.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", HypothesisWarning)
+        yield
+
+
+def _usual_database() -> ExampleDatabase | None:
+    with without_a_word():
+        return settings().database
+
 
 _reach: ContextVar[int] = ContextVar("reach", default=1)
 

@@ -151,7 +151,8 @@ def properties_for(declared: Capabilities) -> tuple[Property, ...]:
 
     Where nothing is declared, that is the exercise alone; else also what is not checked.
     """
-    return _concerned(all_properties(), declared)
+    asked = _of_the_exercise() if declared == NOTHING_DECLARED else all_properties()
+    return _concerned(asked, declared)
 
 
 def properties_of(impl: Implementation, laws: str = "all") -> tuple[Property, ...]:
@@ -184,6 +185,12 @@ def _concerned(properties: tuple[Property, ...], declared: Capabilities) -> tupl
 def all_properties() -> tuple[Property, ...]:
     """Return every property of one implementation, in reading order."""
     return _in(importlib.import_module("rope_kv.properties").SUBJECTS)
+
+
+@functools.cache
+def _of_the_exercise() -> tuple[Property, ...]:
+    """Return the properties of the exercise, without importing others: they take longer."""
+    return _in(importlib.import_module("rope_kv.properties").EXERCISE)
 
 
 @functools.cache

@@ -260,6 +260,7 @@ def _result(watch: _Watch, impl: Implementation, meter: Meter) -> Result:
         replays=again.alone,
         before=before,
         by_chance=again.by_chance,
+        found_after=tried.index(next(iter(watch.failures))) + 1,
     )
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from ..traps import Trap
 from .cases import Case
 from .comparison import Broken
 from .implementation import FUNCTIONS, PARTS
 from .property import Property
-from .scene import Scene
+
+if TYPE_CHECKING:
+    from .scene import Scene
 
 Outcome = Literal["held", "broken", "known", "not_checked", "not_run", "error"]
 Word = Literal[
@@ -23,6 +25,7 @@ class Result:
     """What a search for a counterexample to one property found.
 
     A property that is "known" to fail was not searched: its stored cases break it as before.
+    `found_after` is how many of the `examples` it took until one was broken; 0 where none was.
     `worst_ratio` is the largest error seen, in rounding bounds; None where nothing was measured
     or it is not finite. `counterexample` is the smallest case that breaks the property, `broken`
     what it showed; `worst_case` the one with the largest error. `because` names a lower function
@@ -51,6 +54,7 @@ class Result:
     before: tuple[Case, ...] = field(default=(), repr=False)
     history: tuple[Case, ...] = ()
     by_chance: bool = False
+    found_after: int = 0
     saved_as: str | None = None
     against: str = ""
     scene: Scene | None = field(default=None, repr=False, compare=False)

@@ -1,6 +1,7 @@
 """Each library behind the contract does what its adapter says, where it is installed."""
 
 import ast
+import sys
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -32,6 +33,13 @@ def needs(adapter):
     """Skip where the library is not there; the sentence says how to have it."""
     if not is_there(adapter):
         pytest.skip(f"{adapter.package} is missing: pip install 'rope_kv[{adapter.package}]'")
+
+
+def test_an_adapter_whose_library_is_missing_says_what_to_install(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    monkeypatch.delitem(sys.modules, "rope_kv.adapters.onnx", raising=False)
+    assert main(["check", "rope_kv.adapters.onnx:reference"]) == 1
+    assert "it needs onnx: pip install 'rope_kv[onnx]'" in capsys.readouterr().out
 
 
 def test_every_file_has_an_adapter_and_every_adapter_a_name_in_its_file():

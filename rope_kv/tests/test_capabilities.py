@@ -108,7 +108,7 @@ def test_what_a_file_declares_wrongly_is_a_load_error_of_one_sentence(tmp_path):
 def test_who_declares_nothing_is_shown_the_exercise_alone():
     shown = properties_for(NOTHING_DECLARED)
     assert {prop.function for prop in shown} == {"rope_freqs", "apply_rope", "decode_incremental"}
-    assert not any(prop.lacking(NOTHING_DECLARED) for prop in shown)
+    assert shown == tuple(prop for prop in all_properties() if prop.of_the_exercise)
     assert len(shown) == 54
 
 

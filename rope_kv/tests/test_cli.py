@@ -335,3 +335,23 @@ def test_help_does_not_import_hypothesis():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_check_of_what_holds_imports_nothing_that_is_for_libraries_mistakes_or_pages():
+    right = str(Path(__file__).parent / "right/einsum_only.py")
+    code = (
+        "import sys; from rope_kv.cli import main\n"
+        f"main(['check', {right!r}, '--no-isolate', '--time-limit', '1e-9'])\n"
+        "print(*(name for name in sys.modules if name.startswith('rope_kv')))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8")
+    assert done.returncode == 0, done.stderr
+    loaded = set(done.stdout.splitlines()[-1].split())
+    assert "rope_kv.properties.test_rotation" in loaded
+    assert not loaded & {
+        "rope_kv.properties.setups",
+        "rope_kv.properties.test_sessions",
+        "rope_kv.reports.html",
+        "rope_kv.testing.diagnosis",
+        "rope_kv.testing.scene",
+    }

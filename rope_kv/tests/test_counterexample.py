@@ -33,6 +33,23 @@ def test_what_is_saved_is_loaded_again_and_replays_elsewhere(tmp_path):
     assert replay(stored.property, load("rope_kv"), stored.case).outcome == "held"
 
 
+def test_the_name_of_a_file_may_be_no_text(tmp_path):
+    path = counterexample.save(tmp_path, PROP, CASE, "", "l\udcf6sung.py")
+    assert counterexample.load(path).found["against"] == r"l\xdcf6sung.py"
+
+
+def test_a_folder_that_is_not_named_and_cannot_be_written_is_not_recorded_in(
+    tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    here, named = Path("regressions"), Path("kept")
+    here.mkdir()
+    assert counterexample.where_to_record(None, nowhere=False) == here
+    monkeypatch.setattr("os.access", lambda path, mode: False)  # Root may write anywhere.
+    assert counterexample.where_to_record(None, nowhere=False) is None
+    assert counterexample.where_to_record(named, nowhere=False) == named
+
+
 def test_the_same_case_is_stored_once_and_never_overwritten(tmp_path):
     path = counterexample.save(tmp_path, PROP, CASE, "first", "a.py")
     before = path.read_bytes()

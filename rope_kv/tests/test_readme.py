@@ -52,7 +52,8 @@ def test_the_numbers_are_right():
 
 
 def test_every_option_it_names_exists(capsys):
-    commands = ("check", "replay", "new", "properties", "adapters", "traps", "grade", "hunt")
+    commands = ["check", "replay", "new", "properties", "adapters", "traps"]
+    commands += ["grade", "hunt", "power"]
     options = set()
     for command in commands:
         with pytest.raises(SystemExit):

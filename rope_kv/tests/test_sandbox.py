@@ -599,3 +599,15 @@ def test_a_zygote_is_not_kept_where_it_has_ended_or_another_is_wanted(both):
         assert kept.is_closed
         assert third.rope_freqs(2).tolist() == [1]
         third.close()
+
+
+def test_a_worker_imports_of_rope_kv_only_what_the_strongest_level_lets_it_read():
+    # Else that level is not to be had, and nothing but its absence would show it.
+    code = (
+        "import sys, types; package = types.ModuleType('rope_kv'); "
+        f"package.__path__ = [{str(process.PACKAGE)!r}]; sys.modules['rope_kv'] = package\n"
+        "import rope_kv.sandbox.zygote, rope_kv.sandbox.worker\n"
+        "print(*sorted({name.split('.')[1] for name in sys.modules if name[:8] == 'rope_kv.'}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["sandbox", "testing"]

@@ -1,0 +1,58 @@
+"""The command power: what the properties find of the known mistakes, measured or stored."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from .. import traps, writing
+from ..console import Misuse, is_terminal, show, tell
+from ..reports import power as told
+from ..testing.plain import one_line
+from .forms import FORMS
+from .table import Power, stored
+
+EVERY = 25  # traps between two lines of progress, where they are not written over each other
+
+
+def run(given: argparse.Namespace) -> int:
+    """Print the power table, and write it as asked for; 1 where a trap is not caught."""
+    targets = writing.targets_of(given, FORMS)
+    power = _stored(given) if given.stored else _measured(given)
+    for form, target in targets:
+        writing.write(form, target, form.make(power, {}))
+    if not any(target == writing.STDOUT for _, target in targets):
+        show(told.report(power, in_full=given.verbose))
+    return 0 if all(power.by_trap().values()) else 1
+
+
+def _stored(given: argparse.Namespace) -> Power:
+    return stored().of(tuple(trap.name for trap in _traps(given)))
+
+
+def _measured(given: argparse.Namespace) -> Power:
+    from ..grading.crews import CrewError
+    from .measuring import UnmeasuredError, measured
+
+    chosen = _traps(given)
+    try:
+        return measured(chosen, given.jobs, lambda done: _tell(done, len(chosen)))
+    except (UnmeasuredError, CrewError) as error:
+        raise Misuse(one_line(str(error))) from None
+
+
+def _traps(given: argparse.Namespace) -> tuple[traps.Trap, ...]:
+    """Return the traps that are named, or all; Misuse where there is none of a name."""
+    try:
+        return tuple(map(traps.find_trap, given.traps)) or traps.all_traps()
+    except traps.NoTrapError as error:
+        raise Misuse(f"there is no trap {error.args[0]!r}: `rope-kv traps` lists them") from None
+
+
+def _tell(done: int, all_: int) -> None:
+    """Say how far it has come: on a terminal in a line that changes."""
+    if is_terminal(sys.stderr):
+        print(f"\r  {done} of {all_} traps", end="\n" if done == all_ else "", file=sys.stderr)
+        sys.stderr.flush()
+    elif done % EVERY == 0 or done == all_:
+        tell(f"  {done} of {all_} traps")

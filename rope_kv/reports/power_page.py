@@ -1,0 +1,137 @@
+"""The power table to look at: one HTML page, with every catch as a square of one picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..power.table import Catch, Power
+from ..traps import all_traps
+from .html import POLICY, STYLE
+from .markup import Markup, element
+from .power import adds, by_subject, figures, overall
+from .tables import terms
+
+TITLE = "power"
+SIDE = 6  # of a square of the picture
+COLUMNS = ("traps", "alone", "cases until then", "numbers in the smallest")
+
+
+def page(power: Power) -> str:
+    """Return the table as a file of its own: what all find, each property, each trap."""
+    style = STYLE.read_text(encoding="utf-8") + _STYLE.read_text(encoding="utf-8")
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=POLICY),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("title", f"{TITLE} · rope_kv"),
+        element("style", Markup(style)),
+    )
+    main = element(
+        "main",
+        element("header", element("h1", "What catches what"), terms(overall(power))),
+        _picture(power),
+        *_subjects(power),
+        _traps(power),
+    )
+    body = element("body", main, class_="rope-kv page power")
+    return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
+
+
+_STYLE = Path(__file__).with_name("power.css")
+
+
+def _picture(power: Power) -> Markup:
+    """Return a row of squares for each property: one where it catches a trap."""
+    order = {name: x for x, name in enumerate(_alike(power))}
+    rows, y = [], 0
+    caught = power.by_property()
+    for _, properties in by_subject(power):
+        for prop in properties:
+            squares = "".join(_square(order[catch.trap], y) for catch in caught[prop.name])
+            rows.append(element("path", element("title", prop.title), d=squares))
+            y += 1
+        y += 1
+    width, height = SIDE * len(order), SIDE * y
+    drawing = element(
+        "svg",
+        *rows,
+        viewBox=f"0 0 {width} {height}",
+        width=str(width),
+        height=str(height),
+        role="img",
+        aria_label="Which property catches which trap; the tables below say the same",
+    )
+    caption = element(
+        "figcaption", "Each row is a property, subject by subject; each column is a trap."
+    )
+    return element("figure", element("div", drawing, class_="scroll", tabindex="0"), caption)
+
+
+def _alike(power: Power) -> Sequence[str]:
+    """Return the traps in an order in which those that the same property finds stand together."""
+    place = {name: i for i, name in enumerate(power.properties)}
+    first = {
+        name: [place[catch.property] for catch in found] for name, found in power.by_trap().items()
+    }
+    return sorted(power.traps, key=lambda name: first[name])
+
+
+def _square(x: int, y: int) -> str:
+    return f"M{SIDE * x} {SIDE * y}h{SIDE - 1}v{SIDE - 1}h{1 - SIDE}z"
+
+
+def _subjects(power: Power) -> list[Markup]:
+    caught, added = power.by_property(), power.added()
+    sections = []
+    for subject, properties in by_subject(power):
+        rows = [
+            _row(
+                (prop.title, *adds(prop.name, added[prop.name], in_full=True)),
+                figures(caught[prop.name], added[prop.name]),
+            )
+            for prop in properties
+        ]
+        table = element("table", _head("property", *COLUMNS), element("tbody", *rows))
+        sections.append(element("section", element("h2", subject), _scrolling(table)))
+    return sections
+
+
+def _traps(power: Power) -> Markup:
+    """Return each trap with what finds it, folded."""
+    slips = {trap.name: trap.slip for trap in all_traps()}
+    parts = [
+        element(
+            "details",
+            element("summary", element("code", name), f" {slips.get(name, '')}"),
+            _found(found),
+        )
+        for name, found in power.by_trap().items()
+    ]
+    return element("section", element("h2", "Each trap, and what finds it"), *parts)
+
+
+def _found(catches: Sequence[Catch]) -> Markup:
+    rows = [
+        _row((catch.property.replace("_", " "),), (str(catch.after), str(catch.size)))
+        for catch in sorted(catches, key=lambda catch: (catch.size, catch.after))
+    ]
+    table = element("table", _head("property", *COLUMNS[2:]), element("tbody", *rows))
+    return _scrolling(table)
+
+
+def _head(*names: str) -> Markup:
+    return element("thead", element("tr", *(element("th", name, scope="col") for name in names)))
+
+
+def _row(said: Sequence[str], figures: Sequence[str]) -> Markup:
+    title, *more = said
+    small = [element("small", line) for line in more]
+    cells = [element("td", figure) for figure in figures]
+    return element("tr", element("th", title, *small, scope="row"), *cells)
+
+
+def _scrolling(table: Markup) -> Markup:
+    return element("div", table, class_="scroll", tabindex="0")
