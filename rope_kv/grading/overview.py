@@ -13,7 +13,7 @@ from itertools import groupby
 from pathlib import Path
 
 from ..reports.html import STYLE
-from ..reports.markup import Markup, element
+from ..reports.markup import Markup, document, element
 from ..reports.tables import terms
 from .links import in_a_row, linked_name
 from .rows import Row, points_text
@@ -38,19 +38,10 @@ def page(
     there are, where they are given. The reports are linked where the rows say they are, relative
     to this page.
     """
-    style = Markup(_text(STYLE) + _text(FOLDER / "overview.css"))
+    style = _text(STYLE) + _text(FOLDER / "overview.css")
     script = Markup(_text(FOLDER / "overview.js"))
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=policy(style, script)),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", name="color-scheme", content="light dark"),
-        element("title", f"{title} · rope_kv"),
-        element("style", style),
-    )
-    body = element(
-        "body",
+    return document(
+        title,
         element("a", "Skip to the students", href="#students", class_="skip"),
         element(
             "main",
@@ -61,9 +52,10 @@ def page(
             section(rows, out_of),
         ),
         element("script", script),
+        policy=policy(style, script),
+        style=style,
         class_="rope-kv page overview",
     )
-    return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
 
 
 def policy(style: str, script: str) -> str:

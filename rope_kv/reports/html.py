@@ -14,7 +14,7 @@ from ..testing.shown import shown
 from ..testing.verdict import Diagnosis, Result, Verdict
 from . import sentences, tables, text
 from .breaches import Breaches
-from .markup import Markup, element
+from .markup import Markup, document, element
 
 STYLE = Path(__file__).with_name("html.css")
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
@@ -27,25 +27,17 @@ def page(verdict: Verdict, spec: str = "") -> str:
     `spec` is how the implementation was named: the commands to copy name it so.
     """
     broken = _broken(verdict, spec or verdict.implementation, "rk", is_page=True)
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=POLICY),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", name="color-scheme", content="light dark"),
-        element("title", f"{verdict.verdict} · {verdict.implementation} · rope_kv"),
-        _style(),
-    )
-    body = element(
-        "body",
+    return document(
+        f"{verdict.verdict} · {verdict.implementation}",
         element("a", "Skip to what is broken", href="#rk-broken", class_="skip") if broken else "",
         element(
             "main", _header(verdict), *_diagnoses(verdict), *_functions(verdict), broken,
             *_all_results(verdict),
         ),
+        policy=POLICY,
+        style=_style(),
         class_="rope-kv page",
     )  # fmt: skip
-    return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
 
 
 def fragment(verdict: Verdict) -> str:
@@ -54,7 +46,7 @@ def fragment(verdict: Verdict) -> str:
     mark = f"rk{hashlib.sha256(told.encode(errors='replace')).hexdigest()[:8]}"
     return element(
         "div",
-        _style(),
+        element("style", Markup(_style())),
         _header(verdict),
         *_diagnoses(verdict),
         *_functions(verdict),
@@ -63,8 +55,8 @@ def fragment(verdict: Verdict) -> str:
     )
 
 
-def _style() -> Markup:
-    return element("style", Markup(STYLE.read_text(encoding="utf-8")))
+def _style() -> str:
+    return STYLE.read_text(encoding="utf-8")
 
 
 def _header(verdict: Verdict) -> Markup:

@@ -35,6 +35,21 @@ def element(tag: str, *children: str, **attributes: str | bool) -> Markup:
     return Markup(f"<{tag}{written}>{inside}</{tag}>")
 
 
+def document(title: str, *inside: str, policy: str, style: str, class_: str) -> str:
+    """Return a page that needs nothing but itself: a file with one style, and what is inside."""
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=policy),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("title", f"{title} · rope_kv"),
+        element("style", Markup(style)),
+    )
+    body = element("body", *inside, class_=class_)
+    return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
+
+
 def together(*children: str) -> Markup:
     """Return some children, one after the other."""
     return Markup("".join(one if isinstance(one, Markup) else text(one) for one in children))

@@ -138,15 +138,13 @@ def summary(power: Power) -> str:
         "numbers in the smallest |",
         "| --- | --- | --- | --- | --- | --- |",
     ]
+    by_trap = power.by_trap().values()
     for subject, properties in by_subject(power):
         names = {prop.name for prop in properties}
-        found = [
-            [catch for catch in catches if catch.property in names]
-            for catches in power.by_trap().values()
-        ]
+        found = [[catch for catch in catches if catch.property in names] for catches in by_trap]
         alone = sum(
             bool(mine) and len(mine) == len(all_)
-            for mine, all_ in zip(found, power.by_trap().values(), strict=True)
+            for mine, all_ in zip(found, by_trap, strict=True)
         )
         caught = [mine for mine in found if mine]
         after = _half(min(catch.after for catch in mine) for mine in caught)

@@ -8,10 +8,11 @@ from pathlib import Path
 from ..power.table import Catch, Power
 from ..traps import all_traps
 from .html import POLICY, STYLE
-from .markup import Markup, element
+from .markup import Markup, document, element
 from .power import adds, by_subject, figures, overall
 from .tables import terms
 
+OWN_STYLE = Path(__file__).with_name("power.css")
 TITLE = "power"
 SIDE = 6  # of a square of the picture
 COLUMNS = ("traps", "alone", "cases until then", "numbers in the smallest")
@@ -19,28 +20,19 @@ COLUMNS = ("traps", "alone", "cases until then", "numbers in the smallest")
 
 def page(power: Power) -> str:
     """Return the table as a file of its own: what all find, each property, each trap."""
-    style = STYLE.read_text(encoding="utf-8") + _STYLE.read_text(encoding="utf-8")
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=POLICY),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", name="color-scheme", content="light dark"),
-        element("title", f"{TITLE} · rope_kv"),
-        element("style", Markup(style)),
+    return document(
+        TITLE,
+        element(
+            "main",
+            element("header", element("h1", "What catches what"), terms(overall(power))),
+            _picture(power),
+            *_subjects(power),
+            _traps(power),
+        ),
+        policy=POLICY,
+        style="".join(path.read_text(encoding="utf-8") for path in (STYLE, OWN_STYLE)),
+        class_="rope-kv page power",
     )
-    main = element(
-        "main",
-        element("header", element("h1", "What catches what"), terms(overall(power))),
-        _picture(power),
-        *_subjects(power),
-        _traps(power),
-    )
-    body = element("body", main, class_="rope-kv page power")
-    return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
-
-
-_STYLE = Path(__file__).with_name("power.css")
 
 
 def _picture(power: Power) -> Markup:
