@@ -6,8 +6,10 @@ import argparse
 import sys
 
 from .. import traps, writing
-from ..console import Misuse, is_terminal, show, tell
+from ..console import Misuse, fitting_reports, is_terminal, show, tell
+from ..progress import ChangingLine
 from ..reports import power as told
+from ..reports.numbers import many
 from ..testing.plain import one_line
 from .forms import FORMS
 from .table import Power, stored
@@ -22,7 +24,9 @@ def run(given: argparse.Namespace) -> int:
     for form, target in targets:
         writing.write(form, target, form.make(power, {}))
     if not any(target == writing.STDOUT for _, target in targets):
-        show(told.report(power, in_full=given.verbose))
+        with fitting_reports():
+            report = told.report(power, in_full=given.verbose)
+        show(report)
     return 0 if all(power.by_trap().values()) else 1
 
 
@@ -35,10 +39,22 @@ def _measured(given: argparse.Namespace) -> Power:
     from .measuring import UnmeasuredError, measured
 
     chosen = _traps(given)
+    line = ChangingLine(sys.stderr, len(chosen)) if is_terminal(sys.stderr) else None
+
+    def done(traps: int) -> None:
+        said = f"  {traps} of {many(len(chosen), 'trap')}"
+        if line:
+            line.write(said)
+        elif traps % EVERY == 0 or traps == len(chosen):
+            tell(said)
+
     try:
-        return measured(chosen, given.jobs, lambda done: _tell(done, len(chosen)))
+        return measured(chosen, given.jobs, done)
     except (UnmeasuredError, CrewError) as error:
         raise Misuse(one_line(str(error))) from None
+    finally:
+        if line:
+            line.over()
 
 
 def _traps(given: argparse.Namespace) -> tuple[traps.Trap, ...]:
@@ -47,12 +63,3 @@ def _traps(given: argparse.Namespace) -> tuple[traps.Trap, ...]:
         return tuple(map(traps.find_trap, given.traps)) or traps.all_traps()
     except traps.NoTrapError as error:
         raise Misuse(f"there is no trap {error.args[0]!r}: `rope-kv traps` lists them") from None
-
-
-def _tell(done: int, all_: int) -> None:
-    """Say how far it has come: on a terminal in a line that changes."""
-    if is_terminal(sys.stderr):
-        print(f"\r  {done} of {all_} traps", end="\n" if done == all_ else "", file=sys.stderr)
-        sys.stderr.flush()
-    elif done % EVERY == 0 or done == all_:
-        tell(f"  {done} of {all_} traps")

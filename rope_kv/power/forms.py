@@ -12,6 +12,13 @@ FORMS = (
         is_json("form", begins=FORM),
     ),
     Form(
+        "markdown",
+        "the table in short as Markdown",
+        "power:summary",
+        "power table",
+        is_text(r"- Caught: .*\| subject \|.*\|"),
+    ),
+    Form(
         "html",
         "a page to look at",
         "power_page:page",

@@ -9,9 +9,10 @@ from collections.abc import Iterable, Iterator
 from ..power.argued import ARGUED
 from ..power.table import Added, Catch, Power, written
 from ..testing.property import Property, all_properties
+from . import text
 from .numbers import many
 
-WIDTH = 100
+UNDER_TITLE, NARROW = " " * 31, " " * 4  # what is under a line, where there is room and not
 MOST_NAMED = 3  # traps in a line, where not all are asked for
 
 
@@ -27,12 +28,14 @@ def report(power: Power, *, in_full: bool = False) -> str:
     """
     parts = ["\n".join(line for said in [*overall(power), _LEGEND] for line in _labelled(*said))]
     caught, added = power.by_property(), power.added()
+    indent = NARROW if text.is_narrow() else UNDER_TITLE
     for subject, properties in by_subject(power):
         lines = [f"\n{subject}", "  traps  alone  after  size"]
         for prop in properties:
             row = map(str.rjust, figures(caught[prop.name], added[prop.name]), (5, 5, 5, 4))
-            lines.append(f"  {'  '.join(row)}  {prop.title}")
-            lines += [f"{'':<29}  {line}" for line in adds(prop.name, added[prop.name], in_full)]
+            lines.append(text.fitted(f"  {'  '.join(row)}  {prop.title}", NARROW))
+            for said in adds(prop.name, added[prop.name], in_full):
+                lines += text.wrapped(said, indent, indent)
         parts.append("\n".join(lines))
     if in_full:
         parts += [_trap(name, found) for name, found in power.by_trap().items()]
@@ -47,9 +50,7 @@ _LEGEND = (
 
 
 def _labelled(label: str, said: str) -> list[str]:
-    return textwrap.wrap(
-        f"{label:<7}  {said}", WIDTH, initial_indent="  ", subsequent_indent=" " * 11
-    )
+    return text.wrapped(said, f"  {label:<7}  ", " " * 11)
 
 
 def figures(catches: list[Catch], added: Added) -> tuple[str, str, str, str]:
@@ -59,16 +60,13 @@ def figures(catches: list[Catch], added: Added) -> tuple[str, str, str, str]:
 
 
 def adds(name: str, added: Added, in_full: bool = False) -> list[str]:
-    """Return what a property adds to the others, in lines."""
+    """Return what a property adds to the others, in sentences."""
     said = [
         f"{what}: {_names(traps, in_full)}"
         for what, traps in zip(("alone", "smallest", "soonest"), added, strict=True)
         if traps and (in_full or what == "alone" or not added.alone)
     ]
-    if not said and name in ARGUED:
-        said = [f"kept: {ARGUED[name]}"]
-    wrapped = [textwrap.wrap(one, WIDTH - 31, break_on_hyphens=False) for one in said]
-    return [line for lines in wrapped for line in lines]
+    return said or ([f"kept: {ARGUED[name]}"] if name in ARGUED else [])
 
 
 def _names(traps: tuple[str, ...], in_full: bool) -> str:
@@ -81,7 +79,8 @@ def _trap(name: str, found: list[Catch]) -> str:
     lines = [f"\n{name}"]
     for catch in sorted(found, key=lambda catch: (catch.size, catch.after)):
         title = catch.property.replace("_", " ")
-        lines.append(f"  {'':>5}  {'':>5}  {catch.after:>5}  {catch.size:>4}  {title}")
+        row = f"  {'':>5}  {'':>5}  {catch.after:>5}  {catch.size:>4}  {title}"
+        lines.append(text.fitted(row, NARROW))
     return "\n".join(lines)
 
 
@@ -107,7 +106,7 @@ def overall(power: Power) -> list[tuple[str, str]]:
         ("caught", f"{len(found) - len(missed)} of {many(len(found), 'trap')}, {each}, "
          f"{by_one} by one alone"),
         *([("missed", ", ".join(missed))] if missed else []),
-        ("after", _spread(soonest, "case", "the first that shows it")),
+        ("cases", _spread(soonest, "case", "until one shows it")),
         ("size", _spread(smallest, "number", "the smallest that shows it")),
         ("by", ", ".join(f"{name} {version}" for name, version in power.versions.items())
          + f", profile {power.profile}"),
@@ -120,8 +119,8 @@ def _spread(values: Iterable[int], noun: str, what: str) -> str:
         return "-"
     tenth = ranked[math.ceil(0.9 * len(ranked)) - 1]
     return (
-        f"{what}: half within {many(ranked[(len(ranked) - 1) // 2], noun)}, nine in ten within "
-        f"{tenth}, all within {ranked[-1]}"
+        f"half within {many(ranked[(len(ranked) - 1) // 2], noun)}, nine in ten within {tenth}, "
+        f"all within {ranked[-1]}, {what}"
     )
 
 
@@ -132,8 +131,16 @@ def _half(values: Iterable[int]) -> str:
 
 
 def summary(power: Power) -> str:
-    """Return the table in short, as the README has it: a row for each subject."""
+    """Return the table in short, as Markdown: what all find together, a row for each subject."""
     rows = [
+        *(
+            line
+            for label, said in overall(power)
+            for line in textwrap.wrap(
+                f"- {label.capitalize()}: {said}.", text.WIDTH, subsequent_indent="  "
+            )
+        ),
+        "",
         "| subject | properties | traps caught | by this subject alone | cases until then | "
         "numbers in the smallest |",
         "| --- | --- | --- | --- | --- | --- |",
@@ -150,4 +157,4 @@ def summary(power: Power) -> str:
         after = _half(min(catch.after for catch in mine) for mine in caught)
         size = _half(min(catch.size for catch in mine) for mine in caught)
         rows.append(f"| {subject} | {len(names)} | {len(caught)} | {alone} | {after} | {size} |")
-    return "\n".join(rows)
+    return "\n".join(rows) + "\n"

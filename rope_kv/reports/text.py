@@ -44,6 +44,11 @@ def fitting(width: int) -> Iterator[None]:
         _width.reset(token)
 
 
+def is_narrow() -> bool:
+    """Return whether there is less room than usual."""
+    return _width.get() < WIDTH
+
+
 def ascii_only(text: str) -> str:
     """Return the text in ASCII, its mathematics spelled out."""
     # A power of ten is the only place where several raised digits follow each other.
@@ -131,11 +136,11 @@ def summary(verdict: Verdict) -> str:
         fitted(f"{verdict.verdict}  {sentences.counts_against(verdict)}{took}", " " * 6),
     ]
     for line in sentences.known(verdict):
-        lines += _wrapped(f"known: {line}", " " * 6, " " * 13)
+        lines += wrapped(f"known: {line}", " " * 6, " " * 13)
     if reasons := sentences.not_run(verdict):
         lines.append(fitted(f"      not run: {reasons}", " " * 15))
     if reasons := sentences.not_checked(verdict):
-        lines += _wrapped(f"not checked: {reasons}", " " * 6, " " * 19)
+        lines += wrapped(f"not checked: {reasons}", " " * 6, " " * 19)
     if verdict.verdict == "PASS":
         largest = sentences.largest_error(verdict)
         lines.append(fitted(f"      largest error: {largest}", " " * 6))
@@ -204,16 +209,17 @@ def _matrices(shown: list[numbers.Array], broken: Broken) -> list[list[str]]:
     for most in range(numbers.MOST_COLUMNS, 0, -1):
         matrices = numbers.rows(shown, broken.at, digits, most)
         longest = max(len(line) for matrix in matrices for line in matrix)
-        if _width.get() == WIDTH or longest <= _width.get() - LABEL:
+        if not is_narrow() or longest <= _width.get() - LABEL:
             break
     return matrices
 
 
 def _labelled(label: str, text: str) -> list[str]:
-    return _wrapped(text, f"  {label:<{LABEL - 2}}", " " * LABEL)
+    return wrapped(text, f"  {label:<{LABEL - 2}}", " " * LABEL)
 
 
-def _wrapped(text: str, first: str, others: str) -> list[str]:
+def wrapped(text: str, first: str, others: str) -> list[str]:
+    """Return a text in lines that fit, with what the first and the others begin with."""
     return textwrap.wrap(
         text,
         _width.get(),
@@ -226,9 +232,9 @@ def _wrapped(text: str, first: str, others: str) -> list[str]:
 
 def fitted(line: str, indent: str = "  ") -> str:
     """Return a line that is broken only where a terminal has no room for it."""
-    if _width.get() == WIDTH or len(line) <= _width.get():
+    if not is_narrow() or len(line) <= _width.get():
         return line
-    return "\n".join(_wrapped(line, "", indent))
+    return "\n".join(wrapped(line, "", indent))
 
 
 def _aligned(label: str, lines: list[str]) -> list[str]:

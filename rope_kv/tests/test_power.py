@@ -3,6 +3,7 @@
 import json
 import random
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -74,10 +75,7 @@ def test_a_few_traps_measured_again_give_what_is_stored():
 @pytest.mark.skipif(not README.is_file(), reason="the README is only in a clone")
 def test_the_readme_has_the_table_in_short():
     readme = README.read_text(encoding="utf-8")
-    assert told.summary(stored()) in readme, "rope-kv power --stored --markdown -"
-    for label, said in told.overall(stored()):
-        if label in ("caught", "after", "size"):
-            assert said in " ".join(readme.split())
+    assert told.summary(stored()) in readme, "stale: rope-kv power --stored --markdown -"
 
 
 def test_a_table_is_read_as_it_was_written():
@@ -137,7 +135,7 @@ def test_the_command_measures_the_traps_that_are_named(tmp_path, capsys):
     assert main(["power", name, "--json", str(table), "--html", str(html), "--jobs", "1"]) == 0
     printed = capsys.readouterr()
     assert "1 of 1 trap" in printed.out
-    assert "1 of 1 traps" in printed.err
+    assert "1 of 1 trap\n" in printed.err
     assert read(table.read_text(encoding="utf-8")).catches == tuple(catches(name))
     assert name in html.read_text(encoding="utf-8")
 
@@ -147,6 +145,27 @@ def test_what_is_stored_is_shown_without_measuring(capsys):
     assert capsys.readouterr().out == STORED.read_text(encoding="utf-8")
     assert main(["power", "reflection", "--stored", "-v"]) == 0
     assert "1 of 1 trap" in capsys.readouterr().out
+
+
+def test_the_table_fits_into_40_columns(capsys, monkeypatch):
+    terminals = pytest.importorskip("terminals", reason="there is no pty on this system")
+    terminal = terminals.Terminal(40)
+    monkeypatch.setattr(sys, "stdout", terminal.file)
+    assert main(["power", "reflection", "cache-off-by-one", "--stored", "-v"]) == 0
+    lines = terminal.written().splitlines()
+    assert "2 of 2 traps" in " ".join(lines)
+    assert [line for line in lines if len(line) >= 40 and " " in line.strip()] == []
+
+
+def test_progress_is_one_line_of_a_terminal_and_gone_in_the_end(capsys, monkeypatch):
+    terminals = pytest.importorskip("terminals", reason="there is no pty on this system")
+    terminal = terminals.Terminal(40)
+    monkeypatch.setattr(sys, "stderr", terminal.file)
+    monkeypatch.setenv("TERM", "xterm")
+    assert main(["power", "forward-full-returned", "--jobs", "1"]) == 0
+    written = terminal.written()
+    assert "1 of 1 trap" in written
+    assert "".join(terminals.lines(written, 40)).strip() == ""
 
 
 def test_a_name_of_no_trap_is_told(capsys):
