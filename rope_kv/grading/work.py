@@ -98,12 +98,12 @@ def reference() -> bytes:
 def in_process_of_its_own() -> None:
     """Prepare a process that does nothing else: what takes long stays for the next file."""
     threads.use_one()
-    from ..sandbox import process
+    from ..sandbox import process, zygotes
     from ..testing.right import remembering
 
     process.leave_cores_to_others()
     stack = contextlib.ExitStack()
-    stack.enter_context(process.keeping_zygotes())
+    stack.enter_context(zygotes.keeping_zygotes())
     stack.enter_context(remembering())
     atexit.register(stack.close)
 

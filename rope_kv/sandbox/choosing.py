@@ -9,8 +9,9 @@ from ..testing.implementation import Implementation, InProcess
 from ..testing.loading import file_and_attribute, from_source, load, titled
 from .client import Isolated, open_file, open_source
 from .levels import LEVELS, Level
-from .process import SandboxError, why_not
+from .process import SandboxError
 from .submission import Limits
+from .zygotes import why_not
 
 Isolation = Literal["auto", "none", "isolated", "process", "kernel", "bwrap"]
 ISOLATIONS: tuple[Isolation, ...] = ("auto", "none", "isolated", *LEVELS)

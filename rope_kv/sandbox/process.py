@@ -3,61 +3,32 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import select
-import shutil
 import signal
 import socket
 import struct
 import subprocess
-import sys
-import sysconfig
-import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
-
-from .. import threads
-from . import kernel, wire
-from .levels import LEVELS, Level
-
-PACKAGE = Path(__file__).resolve().parent.parent
+from . import kernel, launching, wire
+from .levels import Level
 
 # A zygote imports numpy while the disk may be cold; then it answers in a millisecond.
 _SECONDS_TO_START = 60.0
-_SECONDS_TO_ANSWER = 5.0
+SECONDS_TO_ANSWER = 5.0
 # Most answers take less. Sleeping for them would cost more: a core that sleeps wakes in 45 us.
 _seconds_awake = 100e-6
-_ENVIRONMENT = {
-    "PATH": os.defpath,
-    "LANG": "C.UTF-8",
-    "PYTHONHASHSEED": "0",  # The order of a set is the same in every run.
-    **dict.fromkeys(threads.NAMES, "1"),
-}
-# What decides how numpy computes, and so the last bits of an answer, is the same on both sides.
-_NUMERIC = ("OPENBLAS_", "MKL_", "BLIS_", "NVPL_", "NPY_")
-# The package is not imported but stands in: only what the zygote asks for is loaded from it.
-_BEGIN = """
-import sys, types, json
-facts = json.loads(sys.argv[1])
-package = types.ModuleType("rope_kv")
-package.__path__ = [facts.pop("package")]
-sys.modules["rope_kv"] = package
-where = facts.pop("numpy")
-sys.path.append(where)
-import numpy
-sys.path.remove(where)
-from rope_kv.sandbox.zygote import main
-main(**facts)
-"""
-
-
 # How often a worker that is kept from running is given its time again.
 MOST_PUT_OFF = 10
 _yield = getattr(os, "sched_yield", lambda: None)
+
+
+def leave_cores_to_others() -> None:
+    """Sleep for every answer from now on: another process has work for the core meanwhile."""
+    global _seconds_awake
+    _seconds_awake = 0.0
 
 
 class SandboxError(Exception):
@@ -194,14 +165,14 @@ class Zygote:
         ours, theirs = socket.socketpair()
         with theirs:
             self._control = ours
-            command = _command(level, theirs.fileno(), memory)
+            command = launching.command(level, theirs.fileno(), memory)
             self._process = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 pass_fds=(theirs.fileno(),),
-                env=_environment(),
+                env=launching.environment(),
                 cwd="/",
                 start_new_session=True,
             )
@@ -210,7 +181,7 @@ class Zygote:
             answer = self._control.recv(1000)
         except OSError:
             answer = b""
-        self._control.settimeout(_SECONDS_TO_ANSWER)
+        self._control.settimeout(SECONDS_TO_ANSWER)
         if answer != wire.READY:
             self.close()
             why = answer[1:].decode(errors="replace") or "its process did not start"
@@ -282,157 +253,3 @@ class Zygote:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-
-
-_unable: dict[Level, str] = {}  # why a level does not work on this machine
-
-
-# The zygote that the next submission may have, with its memory; where one is kept at all.
-_spare: list[tuple[Zygote, int]] = []
-_keeps_spare = False
-
-
-def leave_cores_to_others() -> None:
-    """Sleep for every answer from now on: another process has work for the core meanwhile."""
-    global _seconds_awake
-    _seconds_awake = 0.0
-
-
-@contextlib.contextmanager
-def keeping_zygotes() -> Iterator[None]:
-    """Let submissions in the block have the zygote of the one before; it saw nothing of its code.
-
-    Starting one takes longer than much of a check.
-    """
-    global _keeps_spare
-    _keeps_spare = True
-    try:
-        yield
-    finally:
-        _keeps_spare = False
-        while _spare:
-            _spare.pop()[0].close()
-
-
-def give_back(zygote: Zygote, memory: int) -> None:
-    """Close a zygote that a submission has done with, or keep it for the next."""
-    if _keeps_spare and not _spare and not zygote.is_closed and zygote.end_all():
-        _spare.append((zygote, memory))
-    else:
-        zygote.close()
-
-
-def start(level: Level | None, memory: int) -> Zygote:
-    """Return a zygote at a level of isolation; None is the strongest that works here.
-
-    A level works where a worker has tried all it must not do and was refused.
-    """
-    if _spare:
-        spare, its_memory = _spare.pop()
-        if its_memory == memory and level in (None, spare.level):
-            return spare
-        spare.close()
-    wanted = [level] if level else [lv for lv in reversed(LEVELS) if lv not in _unable]
-    for one in wanted:
-        if reason := _unable.get(one):
-            raise SandboxError(reason)
-        try:
-            if reason := _missing(one):
-                raise SandboxError(f"the isolation level {one} does not work here: {reason}")
-            return _tested(Zygote(one, memory))
-        except SandboxError as error:
-            _unable[one] = str(error)
-            if one == wanted[-1]:
-                raise
-    raise SandboxError(" ".join(_unable.values()))
-
-
-def why_not(level: Level) -> str:
-    """Return why a level does not work here, as the rest of a sentence; "" if it is not known."""
-    return f": {_unable[level]}" if level in _unable else ""
-
-
-def _environment() -> dict[str, str]:
-    numeric = {name: os.environ[name] for name in os.environ if name.startswith(_NUMERIC)}
-    return numeric | _ENVIRONMENT
-
-
-def _missing(level: Level) -> str:
-    """Return what a level needs and this machine does not have; "" for nothing."""
-    if not hasattr(os, "fork"):
-        return "this system cannot fork a process; --no-isolate runs the code in this one"
-    if level != "process" and not kernel.IS_LINUX:
-        return "it needs Linux"
-    if level != "process" and kernel.landlock_version() == 0:
-        return "this kernel has no Landlock"
-    if level == "bwrap" and shutil.which("bwrap") is None:
-        return "bwrap is not installed"
-    return ""
-
-
-def _tested(parent: Zygote) -> Zygote:
-    """Return the zygote, unless a worker of it can do what it must not."""
-    deadline = Deadline(_SECONDS_TO_ANSWER)
-    try:
-        worker = parent.fork()
-        try:
-            arguments = (str(PACKAGE / "oracle.py"), tempfile.gettempdir())
-            worker.send(wire.pack(wire.TEST, 0, *arguments), deadline)
-            could = worker.receive(deadline, wire.SMALLEST_CAP).items[0]["could"]
-        finally:
-            worker.end()
-    except (LateError, GoneError, wire.WireError):
-        could = ["end without an answer"]
-    if could and parent.level != "process":
-        parent.close()
-        raise SandboxError(
-            f"the isolation level {parent.level} does not work here: "
-            f"a worker could {', '.join(could)}"
-        )
-    return parent
-
-
-def _command(level: Level, descriptor: int, memory: int) -> list[str]:
-    """Return the command that starts a zygote."""
-    packages = Path(np.__file__).parent.parent
-    numpy_folders = [packages / "numpy", packages / "numpy.libs"]
-    library = Path(sysconfig.get_path("stdlib"))
-    facts = {
-        "package": str(PACKAGE),
-        "numpy": str(packages),
-        "descriptor": descriptor,
-        "level": level,
-        "memory": memory,
-        "readable": [str(path) for path in (*_standard_library(library), *numpy_folders)],
-        "needed": [str(library / "os.py"), np.__file__],
-    }
-    # Not -I: it would ignore PYTHONHASHSEED. The rest of the environment is ours already.
-    python = os.path.realpath(sys.executable)
-    command = [python, "-P", "-s", "-S", "-B", "-c", _BEGIN, json.dumps(facts)]
-    if level != "bwrap":
-        return command
-    visible = [
-        Path("/usr"), Path("/lib"), Path("/lib64"), Path("/etc/ld.so.cache"),
-        Path(python), Path(sys.base_prefix, "lib"), library, *numpy_folders,
-        PACKAGE / "sandbox", PACKAGE / "testing",
-    ]  # fmt: skip
-    binds = [word for path in visible for word in ("--ro-bind-try", str(path), str(path))]
-    # Not --die-with-parent: that is when the thread ends which started it. A zygote ends when its
-    # control socket is closed.
-    return [
-        "bwrap", "--unshare-all", "--new-session", "--cap-drop", "ALL",
-        "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", *binds, "--chdir", "/",
-        "--", *command,
-    ]  # fmt: skip
-
-
-def _standard_library(library: Path) -> list[Path]:
-    """Return what makes up the standard library, without the packages that were installed."""
-    folders = {library, Path(sysconfig.get_path("platstdlib"))}
-    return [
-        path
-        for folder in folders
-        if folder.is_dir()
-        for path in folder.iterdir()
-        if path.name not in ("site-packages", "dist-packages")
-    ]

@@ -12,7 +12,8 @@ from ..testing.implementation import printable
 from ..testing.loading import NO_BFLOAT16, LoadError, SpecError, titled
 from . import wire
 from .levels import Level
-from .process import Deadline, GoneError, LateError, Worker, give_back, start
+from .process import Deadline, GoneError, LateError, Worker
+from .zygotes import give_back, start
 
 LARGEST_FILE = 1 << 20  # bytes
 # Loading may import; a call may not take as long.

@@ -16,7 +16,7 @@ import numpy as np
 import timing
 
 from rope_kv import Decoder
-from rope_kv.sandbox import process
+from rope_kv.sandbox import process, zygotes
 from rope_kv.sandbox.client import open_file
 from rope_kv.sandbox.levels import LEVELS
 from rope_kv.sandbox.submission import Limits
@@ -35,7 +35,7 @@ def levels():
     there = []
     for level in LEVELS:
         try:
-            process.start(level, LIMITS.memory).close()
+            zygotes.start(level, LIMITS.memory).close()
             there.append(level)
         except process.SandboxError as error:
             print(f"{error}\n")
@@ -96,7 +96,7 @@ def starts(there, rounds):
     def file(level):
         open_file(FILE, level=level, limits=LIMITS).close()
 
-    runs = {f"zygote, {level}": lambda lv=level: process.start(lv, LIMITS.memory).close()
+    runs = {f"zygote, {level}": lambda lv=level: zygotes.start(lv, LIMITS.memory).close()
             for level in there}  # fmt: skip
     runs |= {f"zygote and file, {level}": lambda lv=level: file(lv) for level in there}
     print(f"\nfrom nothing\n{timing.comparison(timing.in_turns(runs, rounds), 'clock')}")

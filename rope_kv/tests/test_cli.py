@@ -10,7 +10,7 @@ import pytest
 
 from rope_kv import traps
 from rope_kv.cli import main
-from rope_kv.sandbox import process
+from rope_kv.sandbox import kernel, zygotes
 from rope_kv.sandbox.levels import LEVELS
 from rope_kv.testing.capabilities import NOTHING_DECLARED
 from rope_kv.testing.loading import load
@@ -222,8 +222,8 @@ def test_a_file_runs_isolated_and_a_module_in_process_and_the_report_says_so(cap
 def test_isolation_that_is_required_is_reached_or_nothing_runs(capsys, monkeypatch, quick):
     best = level_of(run(capsys, "check", HALVES, "--require-isolation", "process")[1])
     assert best == level_of(run(capsys, "check", HALVES, "--require-isolation", best)[1])
-    monkeypatch.setattr(process, "_unable", {})
-    monkeypatch.setattr(process.kernel, "landlock_version", lambda: 0)
+    monkeypatch.setattr(zygotes, "_unable", {})
+    monkeypatch.setattr(kernel, "landlock_version", lambda: 0)
     for command in (("check", HALVES), ("replay", "--impl", HALVES)):
         status, out, err = run(capsys, *command, "--require-isolation", "kernel")
         assert (status, out) == (2, "")

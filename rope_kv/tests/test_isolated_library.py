@@ -4,6 +4,7 @@ import pytest
 from libraries import feed, method, opening
 
 from rope_kv.sandbox import process
+from rope_kv.sandbox.levels import LEVELS
 from rope_kv.testing.budget import Budget
 from rope_kv.testing.profiles import Profile
 from rope_kv.testing.property import all_properties
@@ -32,7 +33,7 @@ def found(impl, names):
     ]
 
 
-@pytest.mark.parametrize("level", process.LEVELS)
+@pytest.mark.parametrize("level", LEVELS)
 def test_a_right_file_with_every_part_is_right_at_every_level(both, level):
     try:
         here, there = both(level=level)

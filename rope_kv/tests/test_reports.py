@@ -13,7 +13,7 @@ from rope_kv import traps
 from rope_kv.cli import main
 from rope_kv.console import coloured
 from rope_kv.reports.forms import FORMS
-from rope_kv.sandbox import process
+from rope_kv.sandbox import kernel, zygotes
 from rope_kv.testing import check
 from rope_kv.testing.profiles import PROFILES, Profile
 
@@ -165,8 +165,8 @@ def test_gradescope_gets_a_result_without_a_score_where_there_is_no_verdict(caps
     assert (status, err) == (2, "rope-kv: there is no file solution.py\n")
     assert "there is no file solution.py" in written()
 
-    monkeypatch.setattr(process, "_unable", {})
-    monkeypatch.setattr(process.kernel, "landlock_version", lambda: 0)
+    monkeypatch.setattr(zygotes, "_unable", {})
+    monkeypatch.setattr(kernel, "landlock_version", lambda: 0)
     required = ("--require-isolation", "kernel")
     assert run(capsys, "check", HALVES, *required, *reports)[0] == 2
     assert "the isolation level kernel is not to be had here" in written()

@@ -17,8 +17,9 @@ import pytest
 
 from rope_kv.cli import main
 from rope_kv.decoder import Decoder
-from rope_kv.sandbox import choosing, process, wire
+from rope_kv.sandbox import choosing, kernel, launching, process, wire, zygotes
 from rope_kv.sandbox.client import open_file
+from rope_kv.sandbox.levels import LEVELS
 from rope_kv.sandbox.submission import LARGEST_FILE, Limits
 from rope_kv.testing import blame, forms
 from rope_kv.testing.check import check
@@ -257,9 +258,9 @@ def test_a_call_that_returns_nothing_is_a_broken_property(both, body, kind, sent
 
 def test_only_what_a_worker_needs_is_loaded_from_the_package():
     """The zygote has the package stand in, and takes these modules from it."""
-    code = process._BEGIN.replace("main(**facts)", "print(*sorted(sys.modules))")
-    command = process._command("process", 0, 1 << 30)
-    command[command.index(process._BEGIN)] = code
+    code = launching.BEGIN.replace("main(**facts)", "print(*sorted(sys.modules))")
+    command = launching.command("process", 0, 1 << 30)
+    command[command.index(launching.BEGIN)] = code
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     assert [name for name in printed if name.startswith("rope_kv")] == [
         "rope_kv",
@@ -307,7 +308,7 @@ def test_source_is_read_as_python_reads_it(tmp_path, quick, content, verdict, se
     path.write_bytes(content)
     found = check(path)
     assert found.verdict == verdict, str(found)
-    assert found.isolation in process.LEVELS
+    assert found.isolation in LEVELS
     assert sentence in str(found)
 
 
@@ -339,8 +340,8 @@ def test_a_submission_that_is_no_ordinary_file_is_refused_at_once(tmp_path):
 def test_isolation_that_is_not_to_be_had_is_said_in_one_sentence(monkeypatch, tmp_path):
     path = tmp_path / "file.py"
     path.write_bytes(RIGHT.read_bytes())
-    monkeypatch.setattr(process, "_unable", {})
-    monkeypatch.setattr(process.kernel, "landlock_version", lambda: 0)
+    monkeypatch.setattr(zygotes, "_unable", {})
+    monkeypatch.setattr(kernel, "landlock_version", lambda: 0)
     with contextlib.closing(choosing.open_implementation(path)) as opened:
         assert opened.isolation == "process"
     with pytest.raises(process.SandboxError, match="this kernel has no Landlock"):
@@ -356,13 +357,13 @@ def test_isolation_that_is_not_to_be_had_is_said_in_one_sentence(monkeypatch, tm
 
 
 def test_a_level_at_which_a_worker_can_do_harm_is_not_reached(monkeypatch):
-    monkeypatch.setattr(process, "_unable", {})
+    monkeypatch.setattr(zygotes, "_unable", {})
     # A zygote that was told not to confine anything, and is taken for one of the level kernel.
     monkeypatch.setattr(
-        process, "_command", lambda level, *rest, real=process._command: real("process", *rest)
+        launching, "command", lambda level, *rest, real=launching.command: real("process", *rest)
     )
-    with pytest.raises(process.SandboxError, match="a worker could read a file"):
-        process.start("kernel", 512 << 20)
+    with pytest.raises(process.SandboxError, match=r"a worker could .*open a socket"):
+        zygotes.start("kernel", 512 << 20)
 
 
 def test_checks_leave_no_process_no_descriptor_and_no_memory(tmp_path, monkeypatch):
@@ -492,7 +493,7 @@ def test_a_worker_that_is_kept_from_running_is_given_its_time(both, monkeypatch)
         assert restarted.rope_freqs(2).tolist() == [1]
 
 
-@pytest.mark.parametrize("level", process.LEVELS)
+@pytest.mark.parametrize("level", LEVELS)
 def test_it_can_be_told_how_long_a_worker_waited(level, tmp_path):
     path = tmp_path / "file.py"
     path.write_bytes(RIGHT.read_bytes())
@@ -565,7 +566,7 @@ def test_outputs_that_cannot_have_been_multiplied_are_a_breach(both, monkeypatch
 
 
 def test_a_zygote_is_kept_for_the_next_file_and_no_worker_of_the_last(both):
-    with process.keeping_zygotes():
+    with zygotes.keeping_zygotes():
         _, first = both("def rope_freqs(d, base=1):\n    return np.zeros(1)\n")
         first.rope_freqs(2)
         with first.restarted() as again:
@@ -586,7 +587,7 @@ def test_a_zygote_is_kept_for_the_next_file_and_no_worker_of_the_last(both):
 
 
 def test_a_zygote_is_not_kept_where_it_has_ended_or_another_is_wanted(both):
-    with process.keeping_zygotes():
+    with zygotes.keeping_zygotes():
         _, first = both("def rope_freqs(d, base=1):\n    return np.zeros(1)\n")
         zygote = first._submission.zygote
         zygote.close()
@@ -605,7 +606,7 @@ def test_a_worker_imports_of_rope_kv_only_what_the_strongest_level_lets_it_read(
     # Else that level is not to be had, and nothing but its absence would show it.
     code = (
         "import sys, types; package = types.ModuleType('rope_kv'); "
-        f"package.__path__ = [{str(process.PACKAGE)!r}]; sys.modules['rope_kv'] = package\n"
+        f"package.__path__ = [{str(launching.PACKAGE)!r}]; sys.modules['rope_kv'] = package\n"
         "import rope_kv.sandbox.zygote, rope_kv.sandbox.worker\n"
         "print(*sorted({name.split('.')[1] for name in sys.modules if name[:8] == 'rope_kv.'}))"
     )
