@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from rope_kv import traps
@@ -16,6 +17,8 @@ from rope_kv.testing.search import search
 
 GOLDEN = Path(__file__).parent / "golden"
 PROPERTIES = {prop.name: prop for prop in all_properties()}
+# The first version that ends a search for `state` at the case that is kept.
+SHRINKS_ALIKE = (6, 152, 9)
 MODEL = (traps.FOLDER / "_model.py").read_text(encoding="utf-8")
 
 
@@ -57,6 +60,8 @@ KINDS = {
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_failure_reads_as_it_should(kind, tmp_path):
+    if kind == "state" and hypothesis.__version_info__ < SHRINKS_ALIKE:
+        pytest.skip("older versions of Hypothesis end at another case, which is as small")
     source, name = KINDS[kind]
     file = tmp_path / "student.py"
     file.write_text(source, encoding="utf-8")
