@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -62,7 +63,8 @@ def test_check_of_a_trap_shows_the_failure_and_a_replay_that_works(capsys):
     ]
     assert block[5].startswith("  differs    first at [0, 1], ")
     assert block[5].endswith(" times the rounding bound")
-    command = next(line for line in block if line.startswith("  replay")).split()[1:]
+    line = next(line for line in block if line.startswith("  replay"))
+    command = shlex.split(line)[1:]
     assert command[:2] == ["rope-kv", "replay"]
     status, out, _ = run(capsys, *command[1:])
     assert status == 1
@@ -114,7 +116,7 @@ def test_json_takes_the_place_of_an_older_verdict_and_of_nothing_else(capsys, qu
 
 
 def test_an_output_that_cannot_be_written_is_one_sentence():
-    command = f"{sys.executable} -m rope_kv properties"
+    command = shlex.join([sys.executable, "-m", "rope_kv", "properties"])
     for redirection, status, said in ((">&-", 0, ""), (">/dev/full", 2, "cannot use the output")):
         if "/dev/full" in redirection and not Path("/dev/full").exists():
             continue
@@ -319,7 +321,7 @@ def test_every_terminal_can_show_the_report(encoding):
 
 def test_a_reader_that_closes_early_is_no_error():
     done = subprocess.run(
-        f"{sys.executable} -m rope_kv properties | head -1",
+        f"{shlex.quote(sys.executable)} -m rope_kv properties | head -1",
         shell=True,
         capture_output=True,
         text=True,
