@@ -27,7 +27,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..testing.comparison import Broken, Kind
+from ..testing.comparison import Broken, Kind, counted
 from ..testing.implementation import printable
 from ..testing.loading import LoadError
 from ..testing.trace import TracedDecoder
@@ -233,7 +233,8 @@ class Call:
         self._asked += questions
         most = (64 + 64 * self._tokens + 4 * self._tokens**2) * self._heads // 2
         if self._asked > most:
-            raise TooMuchError(f"projected more than {most} times for {self._tokens} tokens")
+            tokens = counted(self._tokens, "token")
+            raise TooMuchError(f"projected more than {most} times for {tokens}")
 
     def _right_one(self, question: dict[str, Any], *arrays: Any) -> Any:
         """Return what the function that stands in for one of the code returns."""

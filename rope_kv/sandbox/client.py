@@ -155,7 +155,7 @@ class Isolated:
             broken = Broken(f"{function} ended its process: it {ended}", kind)
         except TooMuchError as error:
             link.end()
-            broken = Broken(f"{function} {error}", "calls")
+            broken = Broken(f"{function} does not end: it {error}", "endless")
         except BreachError as error:
             link.end()
             broken = Broken(f"{function} sent {error}", "protocol")

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Kind = Literal[
     "value", "raised", "unwritten", "missing", "type", "calls", "purity", "limit",
-    "crash", "hang", "attack", "protocol",
+    "crash", "hang", "endless", "attack", "protocol",
 ]  # fmt: skip
 # Kinds that take seconds to see, and what each costs: a call that did not return, and an attack on
 # what watches over the code.
 COSTLY: dict[Kind, int] = {"hang": 1, "attack": 4}
 # Kinds after which the code runs in a new process.
-ENDING: tuple[Kind, ...] = (*COSTLY, "crash", "protocol")
+ENDING: tuple[Kind, ...] = (*COSTLY, "endless", "crash", "protocol")
 
 # How many rounding bounds the right answer must move before yours has to move at all.
 CLEARLY = 1000.0

@@ -49,7 +49,10 @@ def measured(function: str, mistakes: Sequence[Result], impl: Implementation) ->
         said[found_along(axis, impl, wrong)] = None
     if not wrong and any(result.property.subject == "repeated_calls" for result in mistakes):
         said["right on the first call, wrong on a later one"] = None
-    return tuple(filter(None, said))[:MOST_SAID]
+    # What is returned is told apart from the numbers in it, which are all that is measured.
+    is_odd = any(result.broken is not None and result.broken.kind == "type" for result in mistakes)
+    found = [phrase for phrase in said if phrase]
+    return tuple(f"as numbers, {one}" if is_odd else one for one in found[:MOST_SAID])
 
 
 FORMULAS: dict[str, Formula] = {

@@ -28,11 +28,13 @@ def shown(results: Iterable[Result]) -> Shown:
     in_full: list[Result] = []
     by_title: dict[str, tuple[Result, ...]] = {}
     for result in broken:
-        prop, key = result.property, (result.property.function, result.message)
+        prop = result.property
         kind = result.broken.kind if result.broken is not None else "raised"
+        # How often a call had projected, or how long it took, says no more the second time.
+        key = (prop.function, kind if kind in ("hang", "endless") else result.message)
         if kind == "missing" and key in seen:
             continue
-        if kind in ("raised", "unwritten", "type") and key in seen:
+        if kind in ("raised", "unwritten", "type", "hang", "endless") and key in seen:
             reason = SAME_REASONS
         elif prop.widens in names:
             reason = SAME_LAWS

@@ -304,6 +304,11 @@ def test_numbers_that_are_rounded_are_said_to_be():
     assert "every number is rounded to 7 decimals" in said_of(impl, "rope_freqs")
 
 
+def test_what_is_measured_of_numbers_that_are_no_array_says_so():
+    impl = wrong(rope_freqs=lambda d, base=10000: 1)
+    assert said_of(impl, "rope_freqs") == ("as numbers, right at d = 2, wrong from d = 4 on",)
+
+
 def test_what_is_wrong_from_the_second_call_on_is_said(tmp_path):
     file = tmp_path / "second.py"
     right = (traps.FOLDER / "_model.py").read_text()

@@ -92,9 +92,8 @@ def test_the_usual_options_of_pytest_work(tmp_path):
     assert status != 0, out
     report = ElementTree.parse(tmp_path / "out.xml").getroot()
     assert report.find(".//failure") is not None
-    assert "apply_rope([[1, 0, 0, 0]], positions=[1])" in ElementTree.tostring(
-        report, encoding="unicode"
-    )
+    # Which property fails first is up to the two workers.
+    assert " smallest " in ElementTree.tostring(report, encoding="unicode")
     status, out = verified(tmp_path, "--hypothesis-seed", "7", "-k", "frequencies", "-n", "2")
     assert status == 0, out
     assert "held, 0 broken" in out

@@ -4,7 +4,7 @@ Misconception: log means the natural logarithm in one library and the decimal on
 Hint: Check exp(log(base)) on its own before you use it in a formula.
 Seen in: learners
 Function: rope_freqs
-Shown by: squaring-the-base-squares-each-frequency-9a630d1c.json
+Shown by: pair-i-turns-by-base-to-the-minus-2i-over-d-a4b9c4f3.json
 """
 
 import numpy as np
