@@ -282,7 +282,11 @@ class InProcess:
 
 
 def told(error: BaseException, path: str) -> str:
-    """Return an exception in one line: type, message, and the line of `path` it came from."""
+    """Return an exception in one line: type, message, and where in `path` it came from.
+
+    That is the line, and where another function called the one with the line, the line of `path`
+    that was called first: what a caller hands over wrongly is noticed by the function it calls.
+    """
     try:
         message = str(error)
     except Exception:
@@ -293,7 +297,10 @@ def told(error: BaseException, path: str) -> str:
         return printable(f"{type(error).__name__}: {error.msg}") + f" (line {error.lineno})"
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame.lineno for frame in frames if path and frame.filename == path]
-    return text + (f" (line {lines[-1]})" if lines else "")
+    if not lines:
+        return text
+    called = f", called from line {lines[0]}" if lines[0] != lines[-1] else ""
+    return f"{text} (line {lines[-1]}{called})"
 
 
 def printable(text: str) -> str:

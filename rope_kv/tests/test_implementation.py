@@ -135,6 +135,13 @@ def test_what_the_code_raises_becomes_one_sentence_with_its_line(tmp_path):
     assert len(broken.value.sentence) < 400
 
 
+def test_what_a_called_function_raises_is_said_with_the_line_that_called_it(tmp_path):
+    text = "def pairs(d):\n    return [][d]\n\ndef rope_freqs(d, base=1):\n    return pairs(d)\n"
+    with pytest.raises(Broken) as broken:
+        load(written(tmp_path, "a.py", text)).rope_freqs(2)
+    assert broken.value.sentence.endswith("out of range (line 2, called from line 5)")
+
+
 def test_what_the_code_raises_cannot_paint_the_terminal(tmp_path):
     text = "def rope_freqs(d, base=1):\n    raise ValueError('\\x1b[2J\\udc80 ok')\n"
     with pytest.raises(Broken) as broken:
