@@ -155,7 +155,10 @@ def test_a_file_that_does_not_load_exits_1_with_a_sentence(capsys):
         (["check", "nowhere.py"], "there is no file nowhere.py"),
         (["check", "rope_kv", "--json", "no/such/x.json"], "a file in a folder that exists"),
         (["check", "rope_kv", "--json", "."], "a file in a folder that exists"),
-        (["check", "rope_kv", "--json", ""], "a file in a folder that exists"),
+        (
+            ["check", "rope_kv", "--json", ""],
+            "--json has an empty name: is the variable that should hold it set?",
+        ),
         (["check", "an_empty_folder"], "an_empty_folder is a folder without code of its own"),
         (["check", "notes.txt"], "the file notes.txt does not end in .py"),
         (["new", "notes"], "the name of the new file must end in .py, found 'notes'"),
