@@ -18,7 +18,7 @@ from . import __version__, checking, commands, hunting, options, threads
 from .console import Misuse
 from .grading import arguments as grading
 from .power.forms import FORMS as POWER_FORMS
-from .reports.forms import FORMS
+from .reports.forms import FORMS, Form
 from .testing.plain import one_line
 
 PROFILES = ("grade", "dev", "ci", "hunt")
@@ -160,8 +160,12 @@ def _add_power(command: Callable[..., argparse.ArgumentParser]) -> None:
         metavar="N",
         help="how many traps at a time (default: the cores)",
     )
-    for form in POWER_FORMS:
-        power.add_argument(f"--{form.name}", metavar="FILE", help=form.help)
+    _add_forms(power, POWER_FORMS)
+
+
+def _add_forms(to: argparse._ActionsContainer, forms: tuple[Form, ...]) -> None:
+    for form in forms:
+        to.add_argument(f"--{form.name}", metavar="FILE", help=form.help)
 
 
 def _add_hunt(command: Callable[..., argparse.ArgumentParser]) -> None:
@@ -214,8 +218,7 @@ def _add_reports(parser: argparse.ArgumentParser) -> None:
         "each to a new file or over an older report of its form, and to nothing else; one may go "
         "to standard output, which is -, and is alone there",
     )
-    for form in FORMS:
-        group.add_argument(f"--{form.name}", metavar="FILE", help=form.help)
+    _add_forms(group, FORMS)
     group.add_argument(
         "--points",
         metavar="FILE",

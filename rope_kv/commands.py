@@ -108,11 +108,11 @@ def properties(given: argparse.Namespace) -> int:
     from .testing.property import all_properties
 
     subject = ""
-    for prop in all_properties():
-        if prop.subject != subject:
-            subject = prop.subject
-            show(f"\n{subject.replace('_', ' ')}\n")
-        with fitting_reports():
+    with fitting_reports():
+        for prop in all_properties():
+            if prop.subject != subject:
+                subject = prop.subject
+                show(f"\n{subject.replace('_', ' ')}\n")
             show(text.property_line(prop))
     return 0
 
@@ -140,7 +140,7 @@ def traps(given: argparse.Namespace) -> int:
         return 0
     try:
         trap = known.find_trap(given.name)
-    except known.NoTrapError:
-        raise Misuse(f"there is no trap {given.name!r}: `rope-kv traps` lists them") from None
+    except known.NoTrapError as error:
+        raise Misuse(error.args[0]) from None
     show(str(trap.path) if given.path else trap.path.read_text(encoding="utf-8").rstrip())
     return 0

@@ -89,10 +89,10 @@ def _points(path: Path) -> dict[str, float]:
 def _refuse_to_overwrite(form: Form, target: str) -> None:
     """Raise Misuse where a report would take the place of anything but an older one."""
     path = Path(target)
-    if target == STDOUT or (target and not path.exists() and path.parent.is_dir()):
-        return
     if not target:
         raise Misuse(f"--{form.name} has an empty name: is the variable that should hold it set?")
+    if target == STDOUT or (not path.exists() and path.parent.is_dir()):
+        return
     if not path.is_file():
         raise Misuse(f"cannot write {target!r}: it is not a file in a folder that exists")
     if _is_appended_to(form, target):

@@ -62,4 +62,4 @@ def _traps(given: argparse.Namespace) -> tuple[traps.Trap, ...]:
     try:
         return tuple(map(traps.find_trap, given.traps)) or traps.all_traps()
     except traps.NoTrapError as error:
-        raise Misuse(f"there is no trap {error.args[0]!r}: `rope-kv traps` lists them") from None
+        raise Misuse(error.args[0]) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 import textwrap
 from collections.abc import Iterable, Iterator
 
@@ -77,11 +78,16 @@ def _names(traps: tuple[str, ...], in_full: bool) -> str:
 
 def _trap(name: str, found: list[Catch]) -> str:
     lines = [f"\n{name}"]
-    for catch in sorted(found, key=lambda catch: (catch.size, catch.after)):
-        title = catch.property.replace("_", " ")
+    for title, catch in ranked(found):
         row = f"  {'':>5}  {'':>5}  {catch.after:>5}  {catch.size:>4}  {title}"
         lines.append(text.fitted(row, NARROW))
     return "\n".join(lines)
+
+
+def ranked(found: Iterable[Catch]) -> list[tuple[str, Catch]]:
+    """Return the titles of what catches a trap, and how, that with the smallest case first."""
+    by_size = sorted(found, key=lambda catch: (catch.size, catch.after))
+    return [(catch.property.replace("_", " "), catch) for catch in by_size]
 
 
 def by_subject(power: Power) -> Iterator[tuple[str, list[Property]]]:
@@ -97,7 +103,7 @@ def overall(power: Power) -> list[tuple[str, str]]:
     """Return what all properties find together: labels, and what is said of each."""
     found = power.by_trap()
     missed = [name for name, catches in found.items() if not catches]
-    numbers = sorted(len(catches) for catches in found.values())
+    numbers = [len(catches) for catches in found.values()]
     soonest = [min(catch.after for catch in catches) for catches in found.values() if catches]
     smallest = [min(catch.size for catch in catches) for catches in found.values() if catches]
     each = f"half of them by {_half(numbers)} properties or fewer"
@@ -114,20 +120,19 @@ def overall(power: Power) -> list[tuple[str, str]]:
 
 
 def _spread(values: Iterable[int], noun: str, what: str) -> str:
-    ranked = sorted(values)
-    if not ranked:
+    if not (rising := sorted(values)):
         return "-"
-    tenth = ranked[math.ceil(0.9 * len(ranked)) - 1]
+    tenth = rising[math.ceil(0.9 * len(rising)) - 1]
     return (
-        f"half within {many(ranked[(len(ranked) - 1) // 2], noun)}, nine in ten within {tenth}, "
-        f"all within {ranked[-1]}, {what}"
+        f"half within {many(statistics.median_low(rising), noun)}, nine in ten within {tenth}, "
+        f"all within {rising[-1]}, {what}"
     )
 
 
 def _half(values: Iterable[int]) -> str:
     """Return the lower median of some numbers, or - for none."""
-    ranked = sorted(values)
-    return str(ranked[(len(ranked) - 1) // 2]) if ranked else "-"
+    known = list(values)
+    return str(statistics.median_low(known)) if known else "-"
 
 
 def summary(power: Power) -> str:

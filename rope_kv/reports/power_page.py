@@ -8,9 +8,9 @@ from pathlib import Path
 from ..power.table import Catch, Power
 from ..traps import all_traps
 from .html import POLICY, STYLE
-from .markup import Markup, document, element
-from .power import adds, by_subject, figures, overall
-from .tables import terms
+from .markup import Markup, document, element, together
+from .power import adds, by_subject, figures, overall, ranked
+from .tables import listed, terms
 
 OWN_STYLE = Path(__file__).with_name("power.css")
 TITLE = "power"
@@ -80,14 +80,14 @@ def _subjects(power: Power) -> list[Markup]:
     sections = []
     for subject, properties in by_subject(power):
         rows = [
-            _row(
-                (prop.title, *adds(prop.name, added[prop.name], in_full=True)),
-                figures(caught[prop.name], added[prop.name]),
+            (
+                _saying(prop.title, adds(prop.name, added[prop.name], in_full=True)),
+                *figures(caught[prop.name], added[prop.name]),
             )
             for prop in properties
         ]
-        table = element("table", _head("property", *COLUMNS), element("tbody", *rows))
-        sections.append(element("section", element("h2", subject), _scrolling(table)))
+        table = listed(("property", *COLUMNS), rows, subject)
+        sections.append(element("section", element("h2", subject), table))
     return sections
 
 
@@ -98,32 +98,17 @@ def _traps(power: Power) -> Markup:
         element(
             "details",
             element("summary", element("code", name), f" {slips.get(name, '')}"),
-            _found(found),
+            _found(name, found),
         )
         for name, found in power.by_trap().items()
     ]
     return element("section", element("h2", "Each trap, and what finds it"), *parts)
 
 
-def _found(catches: Sequence[Catch]) -> Markup:
-    rows = [
-        _row((catch.property.replace("_", " "),), (str(catch.after), str(catch.size)))
-        for catch in sorted(catches, key=lambda catch: (catch.size, catch.after))
-    ]
-    table = element("table", _head("property", *COLUMNS[2:]), element("tbody", *rows))
-    return _scrolling(table)
+def _found(trap: str, catches: Sequence[Catch]) -> Markup:
+    rows = [(title, str(catch.after), str(catch.size)) for title, catch in ranked(catches)]
+    return listed(("property", *COLUMNS[2:]), rows, trap)
 
 
-def _head(*names: str) -> Markup:
-    return element("thead", element("tr", *(element("th", name, scope="col") for name in names)))
-
-
-def _row(said: Sequence[str], figures: Sequence[str]) -> Markup:
-    title, *more = said
-    small = [element("small", line) for line in more]
-    cells = [element("td", figure) for figure in figures]
-    return element("tr", element("th", title, *small, scope="row"), *cells)
-
-
-def _scrolling(table: Markup) -> Markup:
-    return element("div", table, class_="scroll", tabindex="0")
+def _saying(title: str, more: Sequence[str]) -> Markup:
+    return together(title, *(element("small", line) for line in more))

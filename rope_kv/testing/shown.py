@@ -10,6 +10,8 @@ from .verdict import Result
 SAME_REASONS = "for the same reasons:"
 SAME_LAWS = "by the same laws, on other inputs:"
 EARLIER_CALLS = "only after earlier calls:"
+# How long a call took, or how often it had projected, says no more the second time.
+NO_END = ("hang", "endless")
 
 
 class Shown(NamedTuple):
@@ -30,11 +32,10 @@ def shown(results: Iterable[Result]) -> Shown:
     for result in broken:
         prop = result.property
         kind = result.broken.kind if result.broken is not None else "raised"
-        # How often a call had projected, or how long it took, says no more the second time.
-        key = (prop.function, kind if kind in ("hang", "endless") else result.message)
+        key = (prop.function, kind if kind in NO_END else result.message)
         if kind == "missing" and key in seen:
             continue
-        if kind in ("raised", "unwritten", "type", "hang", "endless") and key in seen:
+        if kind in ("raised", "unwritten", "type", *NO_END) and key in seen:
             reason = SAME_REASONS
         elif prop.widens in names:
             reason = SAME_LAWS

@@ -6,7 +6,6 @@ where more than a function is changed, imports everything again.
 """
 
 import ast
-import contextlib
 import importlib
 import importlib.abc
 import importlib.util
@@ -18,12 +17,11 @@ import time
 import types
 from collections import Counter
 
-from mutants import functions_of
+from mutants import functions_of, limit_memory
 
 # The reference in each of its layouts: the oracle defines them all.
 REFERENCE = "rope_kv"
 LAYOUTS = ("rope_kv.layouts:half", "rope_kv.layouts:interleaved_to_half")
-MOST_MEMORY = 4 << 30
 # What was called of the modules that `noting_calls` has changed.
 CALLED = set()
 
@@ -64,8 +62,7 @@ def attempt(module, source, limits, concerned):
     `limits` are the seconds that each stage may take, and `concerned` the stored cases, and the
     pairs of an implementation and a property, that call what is changed; all where it is None.
     """
-    with contextlib.suppress(ValueError, OSError):  # macOS does not limit it.
-        resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+    limit_memory()
     try:
         if concerned is None:
             _import_afresh({module: source})

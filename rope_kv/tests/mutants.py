@@ -4,9 +4,13 @@ cosmic-ray makes them.
 """
 
 import ast
+import contextlib
 import difflib
 import functools
+import resource
 from typing import NamedTuple
+
+MOST_MEMORY = 4 << 30
 
 
 class Place(NamedTuple):
@@ -37,6 +41,12 @@ class Mutant(NamedTuple):
         """What differs, and where, in one line."""
         before, after = (" ⏎ ".join(text.split("\n")) for text in (self.before, self.after))
         return f"{self.function or 'at the top'}: {before}  →  {after}"
+
+
+def limit_memory():
+    """Give this process no more memory than a mutant needs: one may ask for all there is."""
+    with contextlib.suppress(ValueError, OSError):  # macOS does not limit it.
+        resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
 
 
 @functools.cache

@@ -22,7 +22,6 @@ import contextlib
 import multiprocessing
 import os
 import random
-import resource
 import sys
 import time
 from collections import Counter
@@ -34,7 +33,7 @@ from typing import NamedTuple
 
 from contract_calls import TooLongError, WrongError, in_time
 from differential import Wrong, hunt, loaded, trials
-from mutants import Mutant, mutant_at, places_in, program
+from mutants import Mutant, limit_memory, mutant_at, places_in, program
 
 from rope_kv.grading.crews import cores
 from rope_kv.testing.implementation import FUNCTIONS, Home, InProcess
@@ -61,7 +60,6 @@ DEFINING = (
     "each_adjacent_pair_turns_by_its_own_angle",
     "pair_i_turns_by_base_to_the_minus_2i_over_d",
 )
-MOST_MEMORY = 4 << 30
 MOST_SECONDS = 600  # for one mutant: what does not return in a call of numpy's is ended so
 FORK = multiprocessing.get_context("fork")
 
@@ -134,8 +132,7 @@ def opinions(mutant, rounds):
 
 def judge(mutant, rounds, tell):
     """Tell the opinions on a mutant; this is all that its process does."""
-    with contextlib.suppress(ValueError):  # macOS has no such limit.
-        resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+    limit_memory()
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.dup2(nowhere, 2)

@@ -39,7 +39,7 @@ class Trap(NamedTuple):
 
 
 class NoTrapError(KeyError):
-    """There is no trap of that name."""
+    """There is no trap of that name; the argument is a sentence that says so."""
 
 
 def all_traps() -> tuple[Trap, ...]:
@@ -52,7 +52,7 @@ def find_trap(name: str) -> Trap:
     stem = name.replace("-", "_")
     path = FOLDER / f"{stem}.py"
     if not re.fullmatch(r"[a-z]\w*", stem) or not os.path.isfile(path):
-        raise NoTrapError(name)
+        raise NoTrapError(f"there is no trap {name!r}: `rope-kv traps` lists them")
     return _read(path)
 
 
